@@ -1,0 +1,33 @@
+// The only file that touches real time and timers. Everything else is given a Clock, so that simulation can replace it.
+
+/** Milliseconds since 1970. */
+export type Millis = number
+
+export interface Clock {
+  /** Wall time in milliseconds since 1970: for records, never for measuring. */
+  now(): Millis
+  /** Milliseconds that never go back: for watching one's own lease and deadlines. */
+  monotonic(): number
+  /** Calls `then` once after `ms`; the answer cancels it. A timer never keeps the process alive by itself. */
+  after(ms: number, then: () => void): () => void
+  /** Calls `then` when the present turn of the event loop is over: how the door gathers commands. */
+  soon(then: () => void): void
+}
+
+/** setTimeout overflows (and fires at once) beyond this. */
+const longestTimeoutMs = 2 ** 31 - 1
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after(ms, then) {
+    let timer: NodeJS.Timeout
+    const arm = (left: number) => {
+      timer = setTimeout(() => (left > longestTimeoutMs ? arm(left - longestTimeoutMs) : then()), Math.min(left, longestTimeoutMs))
+      timer.unref()
+    }
+    arm(Math.max(0, ms))
+    return () => clearTimeout(timer)
+  },
+  soon: (then) => void setImmediate(then),
+}

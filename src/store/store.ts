@@ -1,0 +1,149 @@
+// The port to what is remembered. No rule of any lifecycle is in it: a store loads, commits, lists and keeps leases.
+//
+// Promises, quoted by number in the conformance suite:
+// S1  A commit is visible whole or not at all, to every reader, also after a crash of the process at any moment.
+// S2  Once `commit` has answered `committed`, the batch survives the death of the process (SQLite: and of the machine).
+// S3  A commit whose `before` or guard is no longer so writes nothing and answers with the conflict.
+// S4  Events are numbered 1, 2, 3 ... without gaps in the order of commits; a number that a reader sees means that all
+//     smaller ones are visible. `prev` chains the events of one resource.
+// S5  A key is recorded with its commit; a second commit with the same key conflicts and writes nothing.
+// S6  Type and id are unique among all resources, terminal ones included.
+// S7  What is read back equals what was written, byte for byte in its JSON.
+// S8  A beat renews only an incarnation that has not ended; a lease that ended stays ended.
+// S9  `children` and `linkedBy` list exactly the resources that are not terminal, in the order of their numbers.
+// S10 `work` lists live runs and unowned transitional resources by the asked criterion; it misses none that was committed before.
+// S11 Nothing ever changes or removes an event, except retention, which removes the oldest and never one of a live run.
+// S12 Two handles on one store (two processes) keep all the promises together.
+import type { Millis } from '../base/clock.ts'
+import type { Json } from '../base/json.ts'
+import type { Ask } from '../decision/situation.ts'
+import type {
+  EndedRun,
+  Event,
+  Incarnation,
+  Incident,
+  KeyRecord,
+  LateResult,
+  No,
+  Resource,
+  StoredEvent,
+} from '../decision/state.ts'
+
+/** Stores in the same process answer at once; others later. The door handles both. */
+export type MaybePromise<T> = T | Promise<T>
+
+export interface Write {
+  /** The state the decision started from (its revision and epoch are verified); null: the resource must not exist. */
+  readonly before: Resource | null
+  readonly after: Resource
+}
+
+/** Facts that decisions read but do not write: verified in the commit. */
+export type Guard =
+  | { readonly guard: 'revision'; readonly no: No; readonly revision: number }
+  | { readonly guard: 'children'; readonly no: No; readonly members: readonly No[] }
+  | { readonly guard: 'linkedBy'; readonly no: No; readonly link: string; readonly members: readonly No[] }
+  /** Nobody has this type and id. */
+  | { readonly guard: 'absent'; readonly type: string; readonly id: string }
+
+export interface Batch {
+  /** At most one write per resource: the door folds. */
+  readonly writes: readonly Write[]
+  readonly guards: readonly Guard[]
+  readonly events: readonly Event[]
+  readonly ended: readonly EndedRun[]
+  readonly keys: readonly KeyRecord[]
+  readonly late: readonly LateResult[]
+  readonly incidents: readonly Incident[]
+}
+
+export type CommitAnswer =
+  | { readonly committed: true; /** Number of the batch's first event. */ readonly first: number }
+  /** Nothing was written. What is named has changed; empty: anything may have. */
+  | { readonly committed: false; readonly conflicts: readonly No[]; readonly keys: readonly string[] }
+
+/** Answers in the order of the questions: a resource or null; a list; a key record or null; an ended run or null. */
+export type Answer = Resource | null | readonly Resource[] | KeyRecord | EndedRun
+
+export interface WorkerRow {
+  readonly no: Incarnation
+  readonly name: string
+  readonly startedAt: Millis
+  readonly beatAt: Millis
+  readonly leaseUntil: Millis
+  /** live: its lease runs. ended: it said goodbye. dead: its process is known to be gone. expired: its lease ran out. */
+  readonly state: 'live' | 'ended' | 'dead' | 'expired'
+}
+
+/** What to look for among resources that have a live run or stand in a transitional status. */
+export type WorkQuery =
+  /** Runs of these owners (of incarnations that are gone). */
+  | { readonly work: 'ownedBy'; readonly owners: readonly Incarnation[] }
+  /** Runs that wait for a worker (owner 0) and are due. */
+  | { readonly work: 'waiting' }
+  /** Transitional, without a run of their own. Held ones included: the caller knows who the holder is. */
+  | { readonly work: 'withoutRun' }
+  /** Runs whose deadline or progress deadline has passed. */
+  | { readonly work: 'overdue' }
+  /** Resources with a timer that is due, earliest first. */
+  | { readonly work: 'timers' }
+  /** Resources with an orphaned ledger entry. */
+  | { readonly work: 'orphans' }
+
+export interface ListQuery {
+  readonly type?: string | undefined
+  readonly status?: readonly string[] | undefined
+  readonly tenant?: string | undefined
+  readonly parent?: No | undefined
+  readonly name?: string | undefined
+  readonly limit: number
+  /** Only numbers above this one. */
+  readonly after: No
+}
+
+export interface StatusCount {
+  readonly type: string
+  readonly status: string
+  readonly count: number
+}
+
+export interface Store {
+  /** Registers a new incarnation with a lease of `leaseMs` and starts to know whether its process lives. */
+  register(worker: { readonly name: string; readonly leaseMs: number; readonly now: Millis }): MaybePromise<Incarnation>
+  /** Renews the lease. False: it has ended, stop everything. */
+  beat(worker: { readonly no: Incarnation; readonly leaseMs: number; readonly now: Millis }): MaybePromise<boolean>
+  /** Ends an incarnation: `ended` by itself, or `dead`/`expired` by another who saw it. Answers false when it had ended already. */
+  end(worker: { readonly no: Incarnation; readonly as: 'ended' | 'dead' | 'expired'; readonly now: Millis }): MaybePromise<boolean>
+  /** All incarnations that have not been forgotten, with their state as it is now: dead processes and lapsed leases are found here. */
+  workers(now: Millis): MaybePromise<readonly WorkerRow[]>
+  /** Forgets ended incarnations that own nothing any more. */
+  forgetWorkers(nos: readonly Incarnation[]): MaybePromise<void>
+
+  load(asks: readonly Ask[]): MaybePromise<readonly Answer[]>
+  /** Sets `last` of each written `after`. Throws `store_unavailable` only when nothing was written. */
+  commit(batch: Batch): MaybePromise<CommitAnswer>
+  /** True when another handle may have written since the last call or commit here: what is cached must be read again. */
+  othersWrote(): boolean
+
+  work(query: WorkQuery, now: Millis, limit: number, after?: No): MaybePromise<readonly Resource[]>
+  list(query: ListQuery): MaybePromise<readonly Resource[]>
+  counts(): MaybePromise<readonly StatusCount[]>
+  /** Newest first; `before` is an event number. */
+  history(no: No, before: number | null, limit: number): MaybePromise<readonly StoredEvent[]>
+  events(after: number, limit: number): MaybePromise<readonly StoredEvent[]>
+  endedRuns(query: { readonly no?: No; readonly limit: number }): MaybePromise<readonly EndedRun[]>
+  lateResults(no: No): MaybePromise<readonly LateResult[]>
+  incidents(limit: number): MaybePromise<readonly Incident[]>
+  closeIncident(no: No, kind: Incident['kind']): MaybePromise<void>
+
+  /** Small facts of the whole installation: healing modes, breakers, scoreboard. Compare-and-set: false when `from` is not so. */
+  setting(name: string): MaybePromise<Json>
+  changeSetting(name: string, from: Json, to: Json): MaybePromise<boolean>
+
+  /** Statuses and steps of live resources that `known` does not contain: what a changed declaration would strand. */
+  liveShapes(): MaybePromise<readonly { readonly type: string; readonly status: string; readonly operation: string; readonly step: number; readonly count: number }[]>
+
+  /** Calls `wake` when something may have been written (by anybody). */
+  onChange(wake: () => void): () => void
+  close(): MaybePromise<void>
+}

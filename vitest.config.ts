@@ -1,0 +1,19 @@
+// One configuration for every test; `homeostat` means the sources here, as it does for Node with --conditions=source.
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vitest/config'
+
+const source = (file: string) => fileURLToPath(new URL(`./src/${file}`, import.meta.url))
+
+export default defineConfig({
+  resolve: {
+    alias: [
+      { find: /^homeostat$/, replacement: source('index.ts') },
+      { find: /^homeostat\/(.+)$/, replacement: `${source('')}$1.ts` },
+    ],
+  },
+  test: {
+    include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'catalogues/**/*.test.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
+})

@@ -1,0 +1,44 @@
+// What a set of lifecycles offers to its callers, as types: `client.volume.extend('v-17', { size: 20 })`.
+import type { Lifecycle } from './lifecycle.ts'
+import type { Relations, ResourceView, ViewOf } from './relation.ts'
+import type { GivenOf } from './resource-type.ts'
+
+export interface Accepted<View = ResourceView> {
+  readonly resource: View
+  readonly run: { readonly id: string }
+}
+
+/** Nothing when there is no input schema; may be left out when everything in it has a default. */
+type Arguments<Input> = unknown extends Input ? [] : {} extends Input ? [input?: Input] : [input: Input]
+
+type LinkNames<R> = R extends Relations
+  ? { [K in keyof R]: R[K] extends { readonly link: any } | { readonly pair: any } ? K : never }[keyof R]
+  : never
+
+/** What the creator of a resource gives; properties with a default may be left out. */
+export interface NewResource<T, R> {
+  readonly id?: string
+  readonly name?: string
+  readonly tenant?: string
+  /** Id of the parent. */
+  readonly parent?: string
+  /** Ids by relation. */
+  readonly links?: { readonly [K in LinkNames<R>]?: string }
+  readonly properties: GivenOf<T>
+}
+
+export type Client<Set> = {
+  readonly [K in keyof Set]: Set[K] extends Lifecycle<infer T, infer R, any, any, infer Givens>
+    ? { readonly get: (id: string) => Promise<ViewOf<T>> } & {
+        readonly [Op in Extract<keyof Givens, string> as Op extends 'create' ? never : Op]: (
+          id: string,
+          ...input: Arguments<Givens[Op]>
+        ) => Promise<Accepted<ViewOf<T>>>
+      } & {
+        readonly create: (
+          resource: NewResource<T, R>,
+          ...input: 'create' extends keyof Givens ? Arguments<Givens['create']> : []
+        ) => Promise<Accepted<ViewOf<T>>>
+      }
+    : never
+}

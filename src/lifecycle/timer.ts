@@ -1,0 +1,21 @@
+// Timers: an operation asked for at a time taken from a property, or after a delay in a status.
+import type { Condition } from './condition.ts'
+import type { Duration } from './duration.ts'
+import type { PropertiesOf, StatusOf } from './resource-type.ts'
+
+export interface Timer<T, R, Op> {
+  /** Armed when one of these is entered, disarmed on leaving. */
+  readonly in: readonly StatusOf<T>[]
+  /** Judged when it fires. */
+  readonly when?: Condition<T, R>
+  /** Property that holds the time. */
+  readonly at?: keyof PropertiesOf<T>
+  /** Delay since the status was entered. */
+  readonly after?: Duration
+  /** An operation of its own, or of a relation. */
+  readonly ask: Op | { readonly [K in keyof R]?: string }
+  /** Asked again after this long when refused. */
+  readonly again?: Duration
+  /** Among timers due at one moment the lowest goes first. */
+  readonly rank?: number
+}

@@ -17,6 +17,7 @@
 import type { Millis } from '../base/clock.ts'
 import type { Json } from '../base/json.ts'
 import type { Ask } from '../decision/situation.ts'
+import type { StatusKind } from '../lifecycle/resource-type.ts'
 import type {
   EndedRun,
   Event,
@@ -38,7 +39,10 @@ export interface Write {
   readonly after: Resource
 }
 
-/** Facts that decisions read but do not write: verified in the commit. */
+/** How a store learns what a status means: it knows no lifecycle itself. */
+export type KindOf = (type: string, status: string) => StatusKind
+
+/** Facts that decisions read from the store: verified in the commit, against the store as it is before the batch. */
 export type Guard =
   | { readonly guard: 'revision'; readonly no: No; readonly revision: number }
   | { readonly guard: 'children'; readonly no: No; readonly members: readonly No[] }
@@ -50,6 +54,7 @@ export interface Batch {
   /** At most one write per resource: the door folds. */
   readonly writes: readonly Write[]
   readonly guards: readonly Guard[]
+  /** Each of a resource that is written in the same batch: its state carries the end of its chain. */
   readonly events: readonly Event[]
   readonly ended: readonly EndedRun[]
   readonly keys: readonly KeyRecord[]
@@ -75,19 +80,28 @@ export interface WorkerRow {
   readonly state: 'live' | 'ended' | 'dead' | 'expired'
 }
 
-/** What to look for among resources that have a live run or stand in a transitional status. */
+/** A heartbeat that does not depend on the event loop being free. */
+export interface Heartbeat {
+  /** Milliseconds since the last successful renewal was sent, by a clock that never goes back. */
+  lastRenewalAgeMs(): number
+  /** A beat was refused: the incarnation has ended. */
+  lost(): boolean
+  stop(): MaybePromise<void>
+}
+
+/** What to look for among resources that have a live run or stand in a transitional status. In the order of their numbers. */
 export type WorkQuery =
   /** Runs of these owners (of incarnations that are gone). */
   | { readonly work: 'ownedBy'; readonly owners: readonly Incarnation[] }
-  /** Runs that wait for a worker (owner 0) and are due. */
+  /** Runs that wait for a worker (owner 0) and are due. Parked ones wait for a person and are not listed. */
   | { readonly work: 'waiting' }
   /** Transitional, without a run of their own. Held ones included: the caller knows who the holder is. */
   | { readonly work: 'withoutRun' }
   /** Runs whose deadline or progress deadline has passed. */
   | { readonly work: 'overdue' }
-  /** Resources with a timer that is due, earliest first. */
+  /** Resources with a timer that is due, earliest first; `after` does not apply. */
   | { readonly work: 'timers' }
-  /** Resources with an orphaned ledger entry. */
+  /** Resources with a ledger entry that is orphaned or being swept: the caller knows whether the sweeper lives. */
   | { readonly work: 'orphans' }
 
 export interface ListQuery {
@@ -108,21 +122,34 @@ export interface StatusCount {
 }
 
 export interface Store {
+  /** Called before anything else: by it a store tells terminal and transitional statuses. What is stored is judged anew where it differs. */
+  useKinds(kindOf: KindOf): MaybePromise<void>
+
   /** Registers a new incarnation with a lease of `leaseMs` and starts to know whether its process lives. */
   register(worker: { readonly name: string; readonly leaseMs: number; readonly now: Millis }): MaybePromise<Incarnation>
-  /** Renews the lease. False: it has ended, stop everything. */
+  /** Renews the lease. False: it has ended, stop everything. A lease that ends at t is over at t. */
   beat(worker: { readonly no: Incarnation; readonly leaseMs: number; readonly now: Millis }): MaybePromise<boolean>
-  /** Ends an incarnation: `ended` by itself, or `dead`/`expired` by another who saw it. Answers false when it had ended already. */
-  end(worker: { readonly no: Incarnation; readonly as: 'ended' | 'dead' | 'expired'; readonly now: Millis }): MaybePromise<boolean>
-  /** All incarnations that have not been forgotten, with their state as it is now: dead processes and lapsed leases are found here. */
+  /** Ends an incarnation: `ended` by itself, or `dead`/`expired` by another who saw it. Answers true when this call ended it; false when it had ended already or (for `expired`) was renewed meanwhile. */
+  end(worker: {
+    readonly no: Incarnation
+    readonly as: 'ended' | 'dead' | 'expired'
+    readonly now: Millis
+  }): MaybePromise<boolean>
+  /**
+   * All incarnations that have not been forgotten, with their state as it is now: dead processes and lapsed leases are found here.
+   * An owner of a live run that nobody knows any more (its row was forgotten or lost) is listed as dead.
+   */
   workers(now: Millis): MaybePromise<readonly WorkerRow[]>
   /** Forgets ended incarnations that own nothing any more. */
   forgetWorkers(nos: readonly Incarnation[]): MaybePromise<void>
 
+  /** Beats from outside the event loop, where a store can; else the engine beats by its clock. */
+  keepBeating?(worker: { readonly no: Incarnation; readonly leaseMs: number }): Heartbeat
+
   load(asks: readonly Ask[]): MaybePromise<readonly Answer[]>
   /** Sets `last` of each written `after`. Throws `store_unavailable` only when nothing was written. */
   commit(batch: Batch): MaybePromise<CommitAnswer>
-  /** True when another handle may have written since the last call or commit here: what is cached must be read again. */
+  /** True when another handle may have committed since the last call (commits here do not count): what is cached must be read again. */
   othersWrote(): boolean
 
   work(query: WorkQuery, now: Millis, limit: number, after?: No): MaybePromise<readonly Resource[]>
@@ -131,8 +158,10 @@ export interface Store {
   /** Newest first; `before` is an event number. */
   history(no: No, before: number | null, limit: number): MaybePromise<readonly StoredEvent[]>
   events(after: number, limit: number): MaybePromise<readonly StoredEvent[]>
+  /** Newest first. */
   endedRuns(query: { readonly no?: No; readonly limit: number }): MaybePromise<readonly EndedRun[]>
   lateResults(no: No): MaybePromise<readonly LateResult[]>
+  /** Newest first. One that is reported again while open stays as it was first seen. */
   incidents(limit: number): MaybePromise<readonly Incident[]>
   closeIncident(no: No, kind: Incident['kind']): MaybePromise<void>
 
@@ -140,8 +169,16 @@ export interface Store {
   setting(name: string): MaybePromise<Json>
   changeSetting(name: string, from: Json, to: Json): MaybePromise<boolean>
 
-  /** Statuses and steps of live resources that `known` does not contain: what a changed declaration would strand. */
-  liveShapes(): MaybePromise<readonly { readonly type: string; readonly status: string; readonly operation: string; readonly step: number; readonly count: number }[]>
+  /** Where live resources stand: what a changed declaration would strand. Without a run the operation is '' and the step -1. */
+  liveShapes(): MaybePromise<
+    readonly {
+      readonly type: string
+      readonly status: string
+      readonly operation: string
+      readonly step: number
+      readonly count: number
+    }[]
+  >
 
   /** Calls `wake` when something may have been written (by anybody). */
   onChange(wake: () => void): () => void

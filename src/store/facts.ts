@@ -1,0 +1,46 @@
+// What every store derives from a state in order to find it again: whether it is live, when it is to be woken, whether it
+// has orphans. The same functions for all stores, so that they cannot disagree.
+import type { Millis } from '../base/clock.ts'
+import type { StatusKind } from '../lifecycle/resource-type.ts'
+import type { LedgerEntry, Resource, Run } from '../decision/state.ts'
+import type { WorkQuery } from './store.ts'
+
+/** Something is under way with it, or should be. */
+export const isLive = (resource: Resource, kind: StatusKind): boolean =>
+  resource.run !== null || resource.holder !== null || kind === 'transitional'
+
+/** When the earliest timer is due; null when none is armed. */
+export function wakeOf(timers: Resource['timers']): Millis | null {
+  let earliest: Millis | null = null
+  for (const name in timers) {
+    const due = timers[name]!
+    if (earliest === null || due < earliest) earliest = due
+  }
+  return earliest
+}
+
+export const hasOrphan = (ledger: readonly LedgerEntry[]): boolean =>
+  ledger.some((entry) => entry.state === 'orphaned' || entry.state === 'sweeping')
+
+/** When a run is overdue: its deadline or progress deadline, whichever is first; 0 when neither is set. */
+export const overdueAt = (run: Run): Millis =>
+  run.deadlineAt === 0 || (run.progressAt !== 0 && run.progressAt < run.deadlineAt) ? run.progressAt : run.deadlineAt
+
+/** Whether a live resource is what a query looks for. Timers are asked of all resources, not only of live ones. */
+export function isWork(query: WorkQuery, resource: Resource, kind: StatusKind, now: Millis): boolean {
+  const { run } = resource
+  switch (query.work) {
+    case 'ownedBy':
+      return run !== null && query.owners.includes(run.owner)
+    case 'waiting':
+      return run !== null && run.owner === 0 && run.parked === null && run.dueAt <= now
+    case 'withoutRun':
+      return run === null && kind === 'transitional'
+    case 'overdue':
+      return run !== null && overdueAt(run) !== 0 && overdueAt(run) <= now
+    case 'timers':
+      return (wakeOf(resource.timers) ?? Infinity) <= now
+    case 'orphans':
+      return hasOrphan(resource.ledger)
+  }
+}

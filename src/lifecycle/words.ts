@@ -20,6 +20,7 @@ import {
   type Table,
   type TimerData,
 } from './declaration.ts'
+import type { Scalar } from './relation.ts'
 
 /** 'A', 'A or B', 'A, B or C'. */
 export function listWords(items: readonly unknown[], last = 'or'): string {
@@ -36,11 +37,10 @@ export function conditionWords(when: ConditionData): string {
 }
 
 function termWords(key: string, is: unknown): string {
-  if (is === true) return `it is ${key}`
-  if (is === false) return `it is not ${key}`
+  if (typeof is === 'boolean' && !/^(is|has|can)[A-Z]/.test(key)) return `it is ${is ? '' : 'not '}${key}`
   if (Array.isArray(is)) return `${key} is ${listWords(is)}`
   if (is === null) return `it has no ${key}`
-  if (typeof is !== 'object') return `${key} is ${JSON.stringify(is)}`
+  if (typeof is !== 'object') return `${key} is ${String(is as Scalar)}`
   const related = is as { exists?: boolean; every?: unknown[]; some?: unknown[]; none?: unknown[] }
   if (related.exists !== undefined) return related.exists ? `it has ${key}` : `it has no ${key}`
   if (related.every) return `every one of its ${key} is ${listWords(related.every)}`
@@ -52,12 +52,9 @@ function termWords(key: string, is: unknown): string {
 function changeWords(changes: ChangesData): string[] {
   const moves = Object.entries(changes.move ?? {}).map(([relation, data]) => {
     const { from, only, to, set } = moveOf(data)
-    const which = [
-      ...(from ? [`that ${from.length === 1 ? 'is' : 'are'} ${listWords(from)}`] : []),
-      ...(only ? [`for which ${only.says}`] : []),
-    ].join(' and ')
+    const which = `${from ? ` in ${listWords(from)}` : ''}${only ? ` (${only.says})` : ''}`
     const what = to === undefined ? `change ${listWords(Object.keys(set ?? {}), 'and')} of its` : 'move its'
-    return `${what} ${relation}${which && ` ${which}`}${to === undefined ? '' : ` to ${to}`}`
+    return `${what} ${relation}${which}${to === undefined ? '' : ` to ${to}`}`
   })
   return [
     ...setWords(changes.set),
@@ -135,7 +132,7 @@ export const driftWords = (drift: DriftData): string =>
 
 export function stepWords(name: string, step: StepData): string {
   const over = Object.entries(step.forEach ?? {}).map(
-    ([relation, each]) => ` for each of its ${relation}${each.in ? ` that is ${listWords(each.in)}` : ''}`,
+    ([relation, each]) => ` for each of its ${relation}${each.in ? ` in ${listWords(each.in)}` : ''}`,
   )
   const asks = Object.entries(step.ask ?? {}).map(
     ([relation, ask]) => ` asks ${askOf(ask).operation} of its ${relation}`,
@@ -161,7 +158,7 @@ export function operationWords(name: string, operation: OperationData): string[]
     ...(requires?.length ? [`It requires that ${requires.map(conditionWords).join(', and that ')}.`] : []),
     ...(stepTexts.length > 0 ? [`Steps: ${stepTexts.join('; ')}.`] : []),
     `When done: ${casesWords(casesOf(operation.to)).join('; ')}.`,
-    `When a step fails: ${casesWords(casesOf(operation.onFailure)).join('; ')}.`,
+    ...(stepTexts.length > 0 ? [`When a step fails: ${casesWords(casesOf(operation.onFailure)).join('; ')}.`] : []),
     ...Object.entries(steps)
       .filter(([, step]) => step.onFailure !== undefined)
       .map(([step, data]) => `When ${step} fails: ${casesWords(casesOf(data.onFailure)).join('; ')}.`),

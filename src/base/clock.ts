@@ -23,7 +23,10 @@ export const systemClock: Clock = {
   after(ms, then) {
     let timer: NodeJS.Timeout
     const arm = (left: number) => {
-      timer = setTimeout(() => (left > longestTimeoutMs ? arm(left - longestTimeoutMs) : then()), Math.min(left, longestTimeoutMs))
+      timer = setTimeout(
+        () => (left > longestTimeoutMs ? arm(left - longestTimeoutMs) : then()),
+        Math.min(left, longestTimeoutMs),
+      )
       timer.unref()
     }
     arm(Math.max(0, ms))

@@ -18,38 +18,98 @@ export const codes = {
   orphan_not_found: { http: 404, exit: 4, retryable: false, summary: 'The ledger has no such orphan.' },
   already_exists: { http: 409, exit: 5, retryable: false, summary: 'A resource of this type and id exists already.' },
   operation_unknown: { http: 404, exit: 4, retryable: false, summary: 'The lifecycle declares no such operation.' },
-  operation_not_allowed: { http: 409, exit: 5, retryable: false, summary: 'The operation does not start from the present status.' },
+  operation_not_allowed: {
+    http: 409,
+    exit: 5,
+    retryable: false,
+    summary: 'The operation does not start from the present status.',
+  },
   operation_in_progress: { http: 409, exit: 5, retryable: true, summary: 'Another run is under way.' },
   related_busy: { http: 409, exit: 5, retryable: true, summary: 'A related resource that would be moved is busy.' },
-  requirement_not_met: { http: 409, exit: 5, retryable: false, summary: 'A requirement of the operation does not hold.' },
+  requirement_not_met: {
+    http: 409,
+    exit: 5,
+    retryable: false,
+    summary: 'A requirement of the operation does not hold.',
+  },
   rule_breached: { http: 409, exit: 5, retryable: false, summary: 'The change would break a declared rule.' },
   follower_of_pair: { http: 409, exit: 5, retryable: false, summary: 'The resource follows its pair; ask the leader.' },
-  not_forceable: { http: 409, exit: 5, retryable: false, summary: 'The lifecycle does not allow this operation to be forced.' },
+  not_forceable: {
+    http: 409,
+    exit: 5,
+    retryable: false,
+    summary: 'The lifecycle does not allow this operation to be forced.',
+  },
   input_invalid: { http: 400, exit: 2, retryable: false, summary: 'The input does not fit its schema.' },
   properties_invalid: { http: 400, exit: 2, retryable: false, summary: 'The properties do not fit their schema.' },
-  parent_invalid: { http: 400, exit: 2, retryable: false, summary: 'The parent is missing, unknown or of the wrong type.' },
+  parent_invalid: {
+    http: 400,
+    exit: 2,
+    retryable: false,
+    summary: 'The parent is missing, unknown or of the wrong type.',
+  },
   link_invalid: { http: 400, exit: 2, retryable: false, summary: 'A link names an unknown relation or resource.' },
   status_unknown: { http: 400, exit: 2, retryable: false, summary: 'The lifecycle declares no such status.' },
   reason_required: { http: 400, exit: 2, retryable: false, summary: 'This action needs a reason.' },
   key_reused: { http: 422, exit: 2, retryable: false, summary: 'The idempotency key was used for another request.' },
   revision_conflict: { http: 412, exit: 5, retryable: false, summary: 'The resource has changed since it was read.' },
-  fenced: { http: 409, exit: 5, retryable: false, summary: 'Ownership moved on; the late outcome is kept as evidence.' },
+  fenced: {
+    http: 409,
+    exit: 5,
+    retryable: false,
+    summary: 'Ownership moved on; the late outcome is kept as evidence.',
+  },
   not_stuck: { http: 409, exit: 5, retryable: false, summary: 'The resource is not stuck: nothing to heal.' },
-  healed_with_owner: { http: 409, exit: 5, retryable: true, summary: 'The resource is healed together with its owner.' },
-  healing_held: { http: 409, exit: 5, retryable: true, summary: 'Healing is switched off, waits for approval or its breaker is open.' },
+  healed_with_owner: {
+    http: 409,
+    exit: 5,
+    retryable: true,
+    summary: 'The resource is healed together with its owner.',
+  },
+  healing_held: {
+    http: 409,
+    exit: 5,
+    retryable: true,
+    summary: 'Healing is switched off, waits for approval or its breaker is open.',
+  },
   run_not_parked: { http: 409, exit: 5, retryable: false, summary: 'The run is not parked or waiting.' },
   step_not_waiting: { http: 409, exit: 5, retryable: false, summary: 'The step does not wait for this completion.' },
   timer_not_due: { http: 409, exit: 5, retryable: true, summary: 'The timer is not armed or not due.' },
   limit_exceeded: { http: 413, exit: 2, retryable: false, summary: 'A limit of size or count is exceeded.' },
-  declaration_defect: { http: 500, exit: 70, retryable: false, summary: 'The declaration contradicts itself here; an incident tells where.' },
+  declaration_defect: {
+    http: 500,
+    exit: 70,
+    retryable: false,
+    summary: 'The declaration contradicts itself here; an incident tells where.',
+  },
   // Errors: thrown at the edges.
-  lifecycle_invalid: { http: 500, exit: 2, retryable: false, summary: 'The declaration has faults; all of them are listed.' },
-  lifecycle_missing: { http: 500, exit: 78, retryable: false, summary: 'Stored resources stand in statuses or steps that no loaded declaration knows.' },
-  driver_missing: { http: 500, exit: 78, retryable: false, summary: 'The driver lacks functions that the declaration names.' },
+  lifecycle_invalid: {
+    http: 500,
+    exit: 2,
+    retryable: false,
+    summary: 'The declaration has faults; all of them are listed.',
+  },
+  lifecycle_missing: {
+    http: 500,
+    exit: 78,
+    retryable: false,
+    summary: 'Stored resources stand in statuses or steps that no loaded declaration knows.',
+  },
+  driver_missing: {
+    http: 500,
+    exit: 78,
+    retryable: false,
+    summary: 'The driver lacks functions that the declaration names.',
+  },
   store_unavailable: { http: 503, exit: 75, retryable: true, summary: 'The store does not answer.' },
   store_corrupt: { http: 503, exit: 74, retryable: false, summary: 'The store is damaged; restore a back-up.' },
   schema_newer: { http: 500, exit: 78, retryable: false, summary: 'The store was written by a newer Homeostat.' },
-  sqlite_too_old: { http: 500, exit: 78, retryable: false, summary: 'This SQLite has a known fault that can lose data.' },
+  sqlite_too_old: {
+    http: 500,
+    exit: 78,
+    retryable: false,
+    summary: 'This SQLite has a known fault that can lose data.',
+  },
   lease_lost: { http: 503, exit: 75, retryable: true, summary: 'This worker is no longer an owner.' },
   engine_stopped: { http: 503, exit: 75, retryable: true, summary: 'The engine is stopping.' },
 } as const satisfies Record<string, Code>
@@ -62,7 +122,11 @@ export class HomeostatError extends Error {
   readonly code: ErrorCode
   readonly details: unknown
 
-  constructor(code: ErrorCode, message: string, options: { readonly details?: unknown; readonly cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { readonly details?: unknown; readonly cause?: unknown } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     this.details = options.details

@@ -29,6 +29,7 @@ export function seededRandom(seed: number): Random {
   return {
     next,
     below: (limit) => Math.floor(next() * limit),
-    uuid: () => `00000000-0000-4000-8000-${((seed >>> 0) % 0xffff).toString(16).padStart(4, '0')}${(++uuids).toString(16).padStart(8, '0')}`,
+    uuid: () =>
+      `00000000-0000-4000-8000-${((seed >>> 0) % 0xffff).toString(16).padStart(4, '0')}${(++uuids).toString(16).padStart(8, '0')}`,
   }
 }

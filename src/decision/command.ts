@@ -1,6 +1,6 @@
 // Everything that can happen to a resource. Each kind has its file beside this one and one case in decide.ts.
 import type { JsonObject } from '../base/json.ts'
-import type { Incarnation, Lane, No, RunRef } from './state.ts'
+import type { Incarnation, Lane, No, Phase, RunRef } from './state.ts'
 
 export type Command =
   | RequestOperation
@@ -82,7 +82,7 @@ export interface CallEnded {
 
 /** Which call of a run: compared with what the run owes now, so that an outcome told twice changes nothing. */
 export interface CallName {
-  readonly phase: 'step' | 'probe' | 'undo' | 'healProbe'
+  readonly phase: Phase
   readonly step: number
   /** Number of the related resource in a forEach step, else 0. */
   readonly item: No
@@ -158,6 +158,8 @@ export interface CancelRun {
   readonly kind: 'cancelRun'
   readonly no: No
   readonly begun?: number | undefined
+  /** Only if this run asked for it: how an asker takes its requests back. */
+  readonly askedBy?: RunRef | undefined
   readonly by: string
   readonly reason: string
 }

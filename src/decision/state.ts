@@ -91,18 +91,22 @@ export interface Run {
   readonly items: readonly Item[] | null
   /** Indices of steps still to undo, last first. */
   readonly undoing: readonly number[]
-  /** Which failure answer was chosen when undoing began. */
-  readonly failure: FailureRef | null
+  /** The landing that was chosen and waits: for the undoing to end, or for its cascade. */
+  readonly landing: LandingRef | null
   /** Reasons of what failed, first to last, and the code of the first. */
   readonly reasons: readonly string[]
   readonly code: string
   /** Probe asked in phase `healProbe`. */
   readonly probe: string
-  /** In phase `cascade`: the words for what was found, kept for the landing's history entry. */
+  /** Of a heal or drift run: in which way the resource was found stuck. */
   readonly found: string
 
-  /** Attempts of the present call (step, undo or probe). */
+  /** Attempts of the present step or undo. */
   readonly attempt: number
+  /** Attempts of the present probe. */
+  readonly probes: number
+  /** How often a failure was answered with "try again later": the delay doubles with it. */
+  readonly rounds: number
   /** Raised when a person retries: calls get a new key. */
   readonly family: number
   /** The next call is not made before this time (0: at once). */
@@ -125,6 +129,8 @@ export interface Run {
 
 export interface Item {
   readonly no: No
+  /** The relation it was reached by. */
+  readonly relation: string
   readonly attempt: number
   /** Not before this time. */
   readonly dueAt: Millis
@@ -138,10 +144,14 @@ export interface Parked {
   readonly at: Millis
 }
 
-/** A failure answer: of a step (its index) or of the operation (-1), and which of its cases. */
-export interface FailureRef {
+/** A landing of the declaration: the operation's `to`, a failure answer (of a step, or of the operation: step -1), or a heal row. */
+export interface LandingRef {
+  readonly of: 'to' | 'failure' | 'heal' | 'drift'
   readonly step: number
+  /** Which of its cases. For heal and drift: an index into the row's flat list of landings. */
   readonly case: number
+  /** Undoing failed: the status of `ifUndoFails` holds instead. */
+  readonly undoFailed: boolean
 }
 
 export interface QueuedRequest {

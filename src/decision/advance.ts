@@ -1,0 +1,262 @@
+// How a run goes on: into its next step that has something to do, or to its landing.
+import { assert } from '../base/assert.ts'
+import type { JsonObject } from '../base/json.ts'
+import type { LandingPlan, OperationPlan, Plan, StepPlan } from '../lifecycle/plan.ts'
+import { callDeclared, holds, View } from './conditions.ts'
+import type { Draft } from './draft.ts'
+import { arrive, cancelAsked, matchMoves, tellAsker, type Matched } from './landing.ts'
+import { doubted, meant, orphaned } from './ledger.ts'
+import type { Item, LandingRef, Resource, Run, RunOutcome } from './state.ts'
+
+/** Up to so many related resources move in one commit; more are moved in chunks of this size, the landing last. */
+export const cascadeLimit = 500
+
+/** Skipped steps on the way, for the history. */
+interface Skips {
+  words: string[] | null
+}
+
+/** Enters the first step after `after` that is not skipped; lands when there is none. The event is the caller's. */
+export function enterNext(
+  draft: Draft,
+  plan: Plan,
+  resource: Resource,
+  after: number,
+  skips: Skips = { words: null },
+): Resource {
+  const run = resource.run!
+  const operation = plan.operations.get(run.operation)!
+  for (let index = after + 1; index < operation.steps.length; index++) {
+    const step = operation.steps[index]!
+    if (run.forced && step.skippedIfForced) {
+      ;(skips.words ??= []).push(`${step.name}: forced`)
+      continue
+    }
+    if (step.when !== null && !holds(draft, resource, step.when, new View(draft, plan, resource))) {
+      ;(skips.words ??= []).push(`${step.name}: not ${step.when.words}`)
+      continue
+    }
+    const entered = enter(draft, plan, operation, resource, step)
+    // A step over nothing is done at once; its status shows only if later steps keep it.
+    return entered.run!.items !== null && entered.run!.items.length === 0
+      ? enterNext(draft, plan, entered, index, skips)
+      : entered
+  }
+  return landSuccess(draft, plan, operation, resource)
+}
+
+function enter(draft: Draft, plan: Plan, operation: OperationPlan, resource: Resource, step: StepPlan): Resource {
+  const run = resource.run!
+  const entered: Run = {
+    ...run,
+    phase: 'step',
+    step: step.index,
+    steps: [...run.steps, step.index],
+    items: null,
+    attempt: 1,
+    rounds: 0,
+    dueAt: run.steps.length === 0 ? run.dueAt : 0,
+    ...deadlines(draft, operation, step, run),
+    progress: '',
+    uncertain: false,
+  }
+  const view = new View(draft, plan, resource)
+  const plain = step.changes === null && (plan.pair === null || resource.status === step.status)
+  const inStatus =
+    plain && resource.status === step.status
+      ? draft.change(resource, { run: entered, ledger: meant(resource, step, run.begun, draft.now) })
+      : arrive(draft, plan, resource, {
+          status: step.status,
+          changes: step.changes,
+          view,
+          run: entered,
+          ledger: meant(resource, step, run.begun, draft.now),
+          overBusy: run.forced || operation.ifBusy === 'preempt' || run.lane === 'heal',
+          mover: { no: resource.no, begun: run.begun },
+          ...(step.changes?.say == null ? {} : { description: step.changes.say }),
+        })
+  return step.forEach === null && step.asks.length === 0
+    ? inStatus
+    : draft.change(inStatus, { run: { ...entered, items: freezeItems(draft, plan, inStatus, step) } })
+}
+
+function deadlines(
+  draft: Draft,
+  operation: OperationPlan,
+  step: StepPlan,
+  run: Run,
+): Pick<Run, 'deadlineAt' | 'progressAt'> {
+  const start = Math.max(draft.now, run.steps.length === 0 ? run.dueAt : 0)
+  if (run.forced) return { deadlineAt: start + operation.forceMs, progressAt: 0 }
+  return { deadlineAt: start + step.deadlineMs, progressAt: step.progressMs === 0 ? 0 : start + step.progressMs }
+}
+
+/** The related resources a step goes over are fixed when it is entered. */
+export function freezeItems(draft: Draft, plan: Plan, resource: Resource, step: StepPlan): readonly Item[] {
+  const item = (no: number, relation: string): Item => ({ no, relation, attempt: 1, dueAt: 0, begun: 0 })
+  if (step.forEach !== null) {
+    const each = step.forEach
+    const view = new View(draft, plan, resource)
+    return draft
+      .related(resource, each.relation)
+      .filter((one) => (each.in === null ? !draft.isTerminal(one) : each.in.has(one.status)))
+      .filter((one) => each.only === null || callDeclared(resource, each.only.says, each.only.test, view.with(one)))
+      .map((one) => item(one.no, each.relation.name))
+  }
+  return step.asks.flatMap((ask) => {
+    const relation = plan.relations.get(ask.relation)!
+    const target = draft.plans.get(relation.type)?.operations.get(ask.operation)
+    const there = (status: string) => target !== undefined && target.to.length === 1 && target.to[0]!.status === status
+    return draft
+      .related(resource, relation)
+      .filter((one) => !draft.isTerminal(one) && (ask.in === null || ask.in.has(one.status)) && !there(one.status))
+      .map((one) => item(one.no, ask.relation))
+  })
+}
+
+function landSuccess(draft: Draft, plan: Plan, operation: OperationPlan, resource: Resource): Resource {
+  const view = new View(draft, plan, resource)
+  const at = operation.to.findIndex((landing) => holds(draft, resource, landing.when, view))
+  assert(at >= 0, `${plan.type}.${operation.name}.to has no case that holds; checkLifecycles should have said so`)
+  return land(draft, plan, resource, {
+    ref: { of: 'to', step: -1, case: at, undoFailed: false },
+    landing: operation.to[at]!,
+    outcome: resource.run!.forced ? 'forced' : 'succeeded',
+    description: operation.to[at]!.changes?.say ?? (resource.run!.forced ? forcedText(resource.run!) : ''),
+  })
+}
+
+const forcedText = (run: Run): string => (run.reasons.length === 0 ? 'Forced.' : `Forced: ${run.reasons.join(', ')}`)
+
+export interface RunLanding {
+  readonly ref: LandingRef
+  readonly landing: Pick<LandingPlan, 'status' | 'changes'>
+  readonly outcome: RunOutcome
+  readonly description: string
+  /** Only for healing: raised with the landing. */
+  readonly epoch?: number
+  readonly heals?: number
+}
+
+/** Ends the run: everything in one commit, or, when too much would move, the last commit of a cascade. */
+export function land(
+  draft: Draft,
+  plan: Plan,
+  resource: Resource,
+  { ref, landing, outcome, description, epoch, heals }: RunLanding,
+): Resource {
+  const run = resource.run!
+  const mover = { no: resource.no, begun: run.begun }
+  const status = landing.status ?? run.previous
+  const view = new View(draft, plan, resource)
+  const overBusy =
+    run.kind !== 'operation' ||
+    run.forced ||
+    run.lane === 'heal' ||
+    plan.operations.get(run.operation)?.ifBusy === 'preempt'
+  const moves = landing.changes === null ? [] : matchMoves(draft, resource, landing.changes.move, view)
+  if (countItems(moves) > cascadeLimit)
+    return cascadeChunk(draft, plan, resource, { ref, landing, moves, overBusy, description })
+
+  cancelAsked(draft, resource, 'the asking run ended')
+  const terminal = plan.kinds.get(status) === 'terminal'
+  let ledger = doubted(resource.ledger, run.begun, draft.now)
+  // What nobody will look after any more: everything of a terminal resource, and what a failed undo left.
+  if (terminal) ledger = orphaned(ledger, draft.now)
+  else if (ref.undoFailed) ledger = orphaned(ledger, draft.now, (entry) => entry.begun === run.begun)
+  const landed = arrive(draft, plan, resource, {
+    status,
+    changes: landing.changes,
+    view,
+    moves,
+    run: null,
+    description,
+    ledger,
+    overBusy,
+    mover,
+    holder: null,
+    heals: heals ?? (outcome === 'succeeded' || outcome === 'forced' ? 0 : resource.heals),
+    ...(epoch === undefined ? {} : { epoch }),
+  })
+  draft.end({
+    no: resource.no,
+    begun: run.begun,
+    operation: run.operation,
+    kind: run.kind,
+    outcome,
+    status,
+    acceptedAt: run.acceptedAt,
+    endedAt: draft.now,
+    by: run.by,
+  })
+  tellAsker(draft, resource, run, outcome === 'succeeded' || outcome === 'forced' ? 'succeeded' : 'failed', description)
+  return landed
+}
+
+const countItems = (moves: readonly Matched[]): number => moves.reduce((sum, { items }) => sum + items.length, 0)
+
+/** Moves one chunk under the run's hold; what is there already is not matched again, so a repeated chunk changes nothing. */
+function cascadeChunk(
+  draft: Draft,
+  plan: Plan,
+  resource: Resource,
+  {
+    ref,
+    landing,
+    moves,
+    overBusy,
+    description,
+  }: {
+    ref: LandingRef
+    landing: RunLanding['landing']
+    moves: readonly Matched[]
+    overBusy: boolean
+    description: string
+  },
+): Resource {
+  const run = resource.run!
+  let room = cascadeLimit
+  const chunk = moves.map(({ move, items }) => {
+    const taken = items.slice(0, room)
+    room -= taken.length
+    return { move, items: taken }
+  })
+  const said = landing.changes!
+  return arrive(draft, plan, resource, {
+    status: resource.status,
+    changes: { ...said, set: [], add: [], link: [] },
+    view: new View(draft, plan, resource),
+    moves: chunk,
+    run: {
+      ...run,
+      phase: 'cascade',
+      landing: ref,
+      attempt: run.phase === 'cascade' ? run.attempt + 1 : 1,
+      dueAt: 0,
+      deadlineAt: 0,
+      progressAt: 0,
+    },
+    description,
+    overBusy,
+    mover: { no: resource.no, begun: run.begun },
+  })
+}
+
+/** The landing that an operation's run chose earlier, found again in the declaration. */
+export function landingOf(plan: Plan, run: Run, ref: LandingRef): Pick<LandingPlan, 'status' | 'changes'> {
+  const operation = plan.operations.get(run.operation)!
+  if (ref.of === 'to') return operation.to[ref.case]!
+  const answer = ref.step < 0 ? operation.onFailure : (operation.steps[ref.step]!.onFailure ?? operation.onFailure)
+  const chosen = answer.cases[ref.case]!
+  return ref.undoFailed
+    ? { status: chosen.ifUndoFails ?? plan.onlyFailed ?? chosen.status, changes: chosen.changes }
+    : chosen
+}
+
+/** Where the cursor stands, for the history. */
+export function entered(plan: Plan, resource: Resource): JsonObject {
+  const run = resource.run
+  if (run === null) return {}
+  const step = plan.operations.get(run.operation)?.steps[run.step]
+  return step === undefined ? {} : { next: step.name }
+}

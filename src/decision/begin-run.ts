@@ -1,0 +1,291 @@
+// Begins a run of an operation on a resource: the checks that may refuse it, and the first commit of what follows.
+// Shared by requests, timers, queues and the follow-ups of healing.
+import { canonical, type Json, type JsonObject } from '../base/json.ts'
+import type { OperationPlan, Plan } from '../lifecycle/plan.ts'
+import { enterNext, entered } from './advance.ts'
+import { holds, View } from './conditions.ts'
+import { Refusal, type Draft } from './draft.ts'
+import { endPreempted, holderLives } from './landing.ts'
+import { doubted } from './ledger.ts'
+import { checkAgainst } from './schema-check.ts'
+import { runId, type Lane, type Resource, type Run, type RunRef } from './state.ts'
+
+export interface Asked {
+  readonly operation: OperationPlan
+  readonly input: unknown
+  readonly by: string
+  readonly lane: Lane
+  readonly forced: boolean
+  readonly reason: string
+  readonly askedBy: RunRef | null
+}
+
+export type Begun =
+  | { readonly how: 'begun' | 'joined'; readonly resource: Resource; readonly begun: number }
+  | { readonly how: 'queued'; readonly resource: Resource; readonly begun: 0 }
+
+export const nameOf = (resource: Resource): string => `${resource.type} ${resource.id}`
+
+/** Refuses with a reason, joins the same run, waits its turn, pre-empts, or begins. */
+export function beginRun(draft: Draft, plan: Plan, resource: Resource, asked: Asked, key: string | null): Begun {
+  const { operation } = asked
+  refuseForced(plan, resource, asked)
+  const input = validInput(plan, operation, asked.input)
+  const busy = busyWith(draft, resource)
+  if (busy === null) {
+    refuseStatus(draft, plan, resource, operation)
+    refuseRequirements(draft, plan, resource, operation, input)
+    return start(draft, plan, resource, asked, input, resource.status)
+  }
+  const allowed = operation.from.has(resource.status) || operation.from.has(busy.previous)
+  if (operation.ifBusy === 'preempt' && allowed) {
+    if (joins(draft, resource, asked, input)) return { how: 'joined', resource, begun: resource.run!.begun }
+    refuseRequirements(draft, plan, resource, operation, input)
+    return preempt(draft, plan, resource, asked, input, busy.previous)
+  }
+  if (operation.ifBusy === 'queue' && operation.from.has(busy.previous))
+    return queue(draft, resource, asked, input, key)
+  throw new Refusal(
+    'operation_in_progress',
+    `Cannot ${operation.name} ${nameOf(resource)}: it is ${resource.status} (${busy.words}). Wait for it or cancel it.`,
+    { status: resource.status, run: busy.run, allowed: allowedOperations(plan, resource) },
+  )
+}
+
+/** Operations that the present status lets begin; for refusals and buttons. */
+export const allowedOperations = (plan: Plan, resource: Resource): string[] =>
+  [...plan.operations.values()]
+    .filter(
+      (one) => !one.creates && one.from.has(resource.status) && (resource.run === null || one.ifBusy !== 'refuse'),
+    )
+    .map((one) => one.name)
+
+interface Busy {
+  readonly previous: string
+  readonly run: string
+  readonly words: string
+}
+
+/** A drift probe never stands in the way; a holder that is gone does not either. */
+function busyWith(draft: Draft, resource: Resource): Busy | null {
+  const { run, holder } = resource
+  if (run !== null && run.kind !== 'drift') {
+    const id = runId({ no: resource.no, begun: run.begun })
+    return {
+      previous: run.previous,
+      run: id,
+      words: run.kind === 'heal' ? `healing ${id} is under way` : `run ${id} of ${run.operation} is under way`,
+    }
+  }
+  if (holder !== null && holderLives(draft, resource)) {
+    const id = runId(holder)
+    return { previous: resource.status, run: id, words: `it is held by run ${id} of another resource` }
+  }
+  return null
+}
+
+function refuseForced(plan: Plan, resource: Resource, { operation, forced, reason }: Asked): void {
+  if (!forced) return
+  if (operation.forceMs === 0) {
+    const forceable = [...plan.operations.values()].filter((one) => one.forceMs > 0).map((one) => one.name)
+    throw new Refusal(
+      'not_forceable',
+      `Cannot force ${operation.name} of ${nameOf(resource)}: ${forceable.length > 0 ? `only ${forceable.join(', ')} can be forced` : `${plan.type} declares no operation with \`force\``}.`,
+    )
+  }
+  if (reason.trim() === '')
+    throw new Refusal(
+      'reason_required',
+      `Forcing ${operation.name} of ${nameOf(resource)} needs a reason: it may leave things behind.`,
+    )
+}
+
+export function validInput(plan: Plan, operation: OperationPlan, given: unknown): Json {
+  if (operation.input === null) {
+    if (given === undefined || given === null || (typeof given === 'object' && Object.keys(given).length === 0))
+      return null
+    throw new Refusal('input_invalid', `${operation.name} of ${plan.type} takes no input. Leave it out.`)
+  }
+  const checked = checkAgainst(operation.input, given ?? {})
+  if (checked.faults === null) return checked.value as Json
+  throw new Refusal(
+    'input_invalid',
+    `The input of ${operation.name} of ${plan.type} does not fit: ${checked.faults.join('; ')}.`,
+    [...checked.faults],
+  )
+}
+
+function refuseStatus(draft: Draft, plan: Plan, resource: Resource, operation: OperationPlan): void {
+  if (operation.creates || operation.from.has(resource.status)) return
+  const gone = draft.isTerminal(resource)
+  throw new Refusal(
+    'operation_not_allowed',
+    gone
+      ? `Cannot ${operation.name} ${nameOf(resource)}: it is ${resource.status}, for good.`
+      : `Cannot ${operation.name} ${nameOf(resource)}: it is ${resource.status}; ${operation.name} starts from ${[...operation.from].join(', ')}.`,
+    { status: resource.status, allowed: allowedOperations(plan, resource) },
+  )
+}
+
+/** All requirements that do not hold are told at once. */
+function refuseRequirements(draft: Draft, plan: Plan, resource: Resource, operation: OperationPlan, input: Json): void {
+  if (operation.requires.length === 0) return
+  const view = new View(draft, plan, resource, input ?? {}, {})
+  const missing = operation.requires.filter((one) => !holds(draft, resource, one, view)).map((one) => one.words)
+  if (missing.length === 0) return
+  throw new Refusal(
+    'requirement_not_met',
+    `Cannot ${operation.name} ${nameOf(resource)}: it needs that ${missing.join('; and that ')}.`,
+    missing,
+  )
+}
+
+/** The same request while its run is alive and moving is that run; hanging, or asked otherwise, it is pre-empted. */
+function joins(draft: Draft, resource: Resource, asked: Asked, input: Json): boolean {
+  const run = resource.run
+  if (run === null || run.kind !== 'operation' || run.operation !== asked.operation.name || run.forced !== asked.forced)
+    return false
+  const hangs =
+    run.parked !== null ||
+    (run.progressAt !== 0 && run.progressAt <= draft.now) ||
+    (run.deadlineAt !== 0 && run.deadlineAt <= draft.now)
+  return !hangs && canonical(run.input) === canonical(input)
+}
+
+/** The interrupted run is closed, its call fenced; its undo is not run: the new operation's steps own the clean-up. */
+function preempt(draft: Draft, plan: Plan, resource: Resource, asked: Asked, input: Json, previous: string): Begun {
+  const interrupted = resource.run
+  if (interrupted === null) {
+    // Held by another resource's run: it is taken from it; the holder's later move finds it gone elsewhere.
+    return start(draft, plan, draft.change(resource, { holder: null }), asked, input, previous)
+  }
+  endPreempted(draft, resource, `pre-empted by ${asked.operation.name}`)
+  const mayBeCalling = interrupted.owner !== 0 && interrupted.parked === null && interrupted.dueAt <= draft.now
+  const freed = draft.change(resource, { ledger: doubted(resource.ledger, interrupted.begun, draft.now), run: null })
+  const before: RunRef = { no: resource.no, begun: interrupted.begun }
+  const after: RunRef = { no: resource.no, begun: freed.epoch + 1 }
+  for (const relation of plan.relations.values()) {
+    for (const held of draft.related(freed, relation)) {
+      if (held.holder?.no === before.no && held.holder.begun === before.begun) draft.change(held, { holder: after })
+    }
+  }
+  return start(draft, plan, freed, asked, input, previous, {
+    dueAt: mayBeCalling && !asked.forced ? draft.now + asked.operation.graceMs : 0,
+    detail: { preempted: runId(before), while: interrupted.phase },
+  })
+}
+
+function queue(draft: Draft, resource: Resource, asked: Asked, input: Json, key: string | null): Begun {
+  if (resource.queue.length >= 100) {
+    throw new Refusal(
+      'limit_exceeded',
+      `Cannot queue ${asked.operation.name} of ${nameOf(resource)}: 100 requests wait already.`,
+    )
+  }
+  const waiting = { operation: asked.operation.name, input, by: asked.by, at: draft.now, key }
+  const after = draft.change(resource, { queue: [...resource.queue, waiting] })
+  draft.tell(after, 'queued', resource.status, { operation: asked.operation.name, place: after.queue.length })
+  return { how: 'queued', resource: after, begun: 0 }
+}
+
+interface Start {
+  readonly dueAt?: number
+  readonly detail?: JsonObject
+}
+
+/** Acceptance: description cleared, epoch raised, first step entered, in one commit. */
+function start(
+  draft: Draft,
+  plan: Plan,
+  resource: Resource,
+  asked: Asked,
+  input: Json,
+  previous: string,
+  { dueAt = 0, detail = {} }: Start = {},
+): Begun {
+  const from = resource.status
+  const epoch = resource.epoch + 1
+  const run: Run = {
+    begun: epoch,
+    kind: 'operation',
+    operation: asked.operation.name,
+    input,
+    by: asked.by,
+    lane: asked.lane,
+    forced: asked.forced,
+    previous,
+    askedBy: asked.askedBy,
+    acceptedAt: draft.now,
+    phase: 'step',
+    step: 0,
+    steps: [],
+    results: {},
+    items: null,
+    undoing: [],
+    landing: null,
+    reasons: asked.forced ? [asked.reason] : [],
+    code: '',
+    probe: '',
+    found: '',
+    attempt: 1,
+    probes: 0,
+    rounds: 0,
+    family: 0,
+    dueAt,
+    deadlineAt: 0,
+    progressAt: 0,
+    progress: '',
+    parked: null,
+    uncertain: false,
+    owner: draft.situation.claimant,
+    resumed: 0,
+  }
+  const accepted = draft.change(resource, { epoch, run, description: '', holder: null })
+  const skips = { words: null as string[] | null }
+  const after = enterNext(draft, plan, accepted, -1, skips)
+  draft.tell(
+    after,
+    'accepted',
+    from,
+    {
+      operation: asked.operation.name,
+      ...(input === null ? {} : { input }),
+      ...(asked.forced ? { forced: asked.reason } : {}),
+      ...(skips.words === null ? {} : { skipped: skips.words }),
+      ...detail,
+      ...entered(plan, after),
+    },
+    epoch,
+  )
+  return { how: 'begun', resource: after, begun: epoch }
+}
+
+/** Begins the next queued request that is not refused; the refused ones are told and dropped. */
+export function beginQueued(draft: Draft, plan: Plan, resource: Resource): Resource {
+  if (resource.queue.length === 0 || resource.run !== null) return resource
+  const [next, ...rest] = resource.queue
+  const waiting = draft.change(resource, { queue: rest })
+  const operation = plan.operations.get(next!.operation)
+  try {
+    if (operation === undefined)
+      throw new Refusal('operation_unknown', `${plan.type} has no operation ${next!.operation}.`)
+    const asked: Asked = {
+      operation,
+      input: next!.input,
+      by: next!.by,
+      lane: operation.removes ? 'delete' : 'user',
+      forced: false,
+      reason: '',
+      askedBy: null,
+    }
+    return beginRun(draft, plan, waiting, asked, next!.key).resource
+  } catch (thrown) {
+    if (!(thrown instanceof Refusal)) throw thrown
+    draft.tell(waiting, 'timerRefused', waiting.status, {
+      operation: next!.operation,
+      reason: thrown.rejection.message,
+      queued: true,
+    })
+    return beginQueued(draft, plan, waiting)
+  }
+}

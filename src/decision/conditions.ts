@@ -1,0 +1,92 @@
+// Judges declared conditions, and shows the declaration's functions the view they may look at.
+import type { ConditionPlan, Plan, PlanView } from '../lifecycle/plan.ts'
+import type { Draft } from './draft.ts'
+import { DeclarationDefect } from './draft.ts'
+import type { Resource } from './state.ts'
+
+/** What a function of the declaration sees. Related resources are looked up only when it asks for them. */
+export class View implements PlanView {
+  readonly resource: Resource
+  readonly input: unknown
+  readonly results: unknown
+  readonly now: number
+  readonly item: Resource | undefined
+  private readonly draft: Draft
+  private readonly plan: Plan
+  private relatedViews: unknown
+
+  constructor(draft: Draft, plan: Plan, resource: Resource, input?: unknown, results?: unknown, item?: Resource) {
+    this.draft = draft
+    this.plan = plan
+    this.resource = resource
+    this.input = input ?? resource.run?.input ?? {}
+    this.results = results ?? resource.run?.results ?? {}
+    this.now = draft.now
+    this.item = item
+  }
+
+  get related(): unknown {
+    return (this.relatedViews ??= relatedViews(this.draft, this.plan, this.resource))
+  }
+
+  with(item: Resource): View {
+    return new View(this.draft, this.plan, this.resource, this.input, this.results, item)
+  }
+}
+
+function relatedViews(draft: Draft, plan: Plan, resource: Resource): unknown {
+  const views = {}
+  for (const [name, relation] of plan.relations) {
+    const get = () => {
+      const found = draft.related(resource, relation)
+      return relation.many ? found : found[0]
+    }
+    Object.defineProperty(views, name, { get, enumerable: true })
+  }
+  return views
+}
+
+export function holds(draft: Draft, resource: Resource, condition: ConditionPlan | null, view: View): boolean {
+  if (condition === null) return true
+  for (const term of condition.terms) {
+    if (term.term === 'property') {
+      if (!term.values.includes(resource.properties[term.name])) return false
+      continue
+    }
+    const found = draft.related(resource, term.relation)
+    switch (term.term) {
+      case 'exists':
+        if (found.length > 0 !== term.exists) return false
+        break
+      case 'one':
+      case 'some':
+        if (!found.some((one) => term.statuses.has(one.status))) return false
+        break
+      case 'every':
+        for (const one of found) if (!term.statuses.has(one.status)) return false
+        break
+      case 'none':
+        for (const one of found) if (term.statuses.has(one.status)) return false
+        break
+    }
+  }
+  return condition.test === null || callDeclared(resource, condition.words, condition.test, view) === true
+}
+
+/** Calls a function of the declaration: one that throws is the declaration's fault, told as an incident. */
+export function callDeclared<V, T>(resource: Resource, what: string, compute: (view: V) => T, view: V): T {
+  try {
+    return compute(view)
+  } catch (thrown) {
+    // What the core itself throws (a fact to load, a refusal) passes through.
+    if (!(thrown instanceof Error)) throw thrown
+    throw new DeclarationDefect(resource.no, `A function of the declaration threw (${what}): ${thrown.message}`)
+  }
+}
+
+/** The value of a `set`: a constant or a function of the view. */
+export function valueOf(resource: Resource, name: string, value: unknown, view: View): unknown {
+  return typeof value === 'function'
+    ? callDeclared(resource, `set ${name}`, value as (view: View) => unknown, view)
+    : value
+}

@@ -1,0 +1,248 @@
+// The state a decision is working on: what was loaded, overlaid by what this decision has changed so far.
+// Nothing here is visible to anybody until the whole decision is accepted and committed.
+import type { ErrorCode } from '../base/errors.ts'
+import type { Json, JsonObject } from '../base/json.ts'
+import type { Millis } from '../base/clock.ts'
+import type { Plan, Plans, RelationPlan } from '../lifecycle/plan.ts'
+import type { Command } from './command.ts'
+import type { Changes, Rejection } from './decision.ts'
+import type { Situation } from './situation.ts'
+import type { EndedRun, Event, EventKind, Incident, KeyRecord, LateResult, No, Resource } from './state.ts'
+
+/** Leaves a decision from anywhere inside it: the command is rejected, nothing it drafted is kept. */
+export class Refusal {
+  readonly rejection: Rejection
+  constructor(code: ErrorCode, message: string, details?: Json) {
+    this.rejection = details === undefined ? { code, message } : { code, message, details }
+  }
+}
+
+/** The declaration itself is wrong here (a function threw, a move is not declared). Rejected, with an incident. */
+export class DeclarationDefect {
+  readonly no: No
+  readonly text: string
+  constructor(no: No, text: string) {
+    this.no = no
+    this.text = text
+  }
+}
+
+const empty: readonly never[] = []
+
+export class Draft {
+  readonly plans: Plans
+  readonly situation: Situation
+  readonly now: Millis
+  readonly by: string
+  readonly writes: Resource[] = []
+  readonly events: Event[] = []
+  ended: EndedRun[] | null = null
+  followUps: Command[] | null = null
+  incidents: Incident[] | null = null
+  late: LateResult[] | null = null
+  key: KeyRecord | null = null
+  private created: Set<No> | null = null
+
+  constructor(plans: Plans, situation: Situation, by: string) {
+    this.plans = plans
+    this.situation = situation
+    this.now = situation.now
+    this.by = by
+  }
+
+  changes(): Changes {
+    return {
+      writes: this.writes,
+      events: this.events,
+      ended: this.ended ?? empty,
+      key: this.key,
+      late: this.late ?? empty,
+      incidents: this.incidents ?? empty,
+      followUps: this.followUps ?? empty,
+    }
+  }
+
+  planOf(resource: Resource): Plan {
+    const plan = this.plans.get(resource.type)
+    if (!plan) throw new Refusal('type_unknown', `No lifecycle of type ${resource.type} is loaded.`)
+    return plan
+  }
+
+  private place(no: No): number {
+    for (let i = this.writes.length - 1; i >= 0; i--) if (this.writes[i]!.no === no) return i
+    return -1
+  }
+
+  get(no: No): Resource | null {
+    const at = this.place(no)
+    return at >= 0 ? this.writes[at]! : this.situation.resource(no)
+  }
+
+  isTouched(no: No): boolean {
+    return this.place(no) >= 0
+  }
+
+  /** Every touched resource counts one revision, however often this decision changes it. */
+  change(before: Resource, patch: Partial<Omit<Resource, 'no' | 'type' | 'id' | 'revision' | 'last'>>): Resource {
+    const at = this.place(before.no)
+    if (at >= 0) return (this.writes[at] = { ...this.writes[at]!, ...patch })
+    const after = { ...before, ...patch, revision: before.revision + 1 }
+    this.writes.push(after)
+    return after
+  }
+
+  /** Takes a state that was made whole by the caller, revision included: the usual step's short way. */
+  put(after: Resource): Resource {
+    this.writes.push(after)
+    return after
+  }
+
+  create(resource: Resource): Resource {
+    this.writes.push(resource)
+    ;(this.created ??= new Set()).add(resource.no)
+    return resource
+  }
+
+  isCreated(no: No): boolean {
+    return this.created?.has(no) ?? false
+  }
+
+  /** A fact for the history. `resource` is its state after the change. */
+  tell(
+    resource: Resource,
+    kind: EventKind,
+    from: string,
+    detail: JsonObject | null,
+    begun = resource.run?.begun ?? 0,
+  ): void {
+    this.events.push({
+      no: resource.no,
+      at: this.now,
+      kind,
+      from,
+      to: resource.status,
+      revision: resource.revision,
+      epoch: resource.epoch,
+      begun,
+      by: this.by,
+      detail,
+    })
+  }
+
+  end(run: EndedRun): void {
+    ;(this.ended ??= []).push(run)
+  }
+
+  follow(command: Command): void {
+    ;(this.followUps ??= []).push(command)
+  }
+
+  report(incident: Omit<Incident, 'at'>): void {
+    ;(this.incidents ??= []).push({ ...incident, at: this.now })
+  }
+
+  isTerminal(resource: Resource): boolean {
+    return this.plans.kindOf(resource.type, resource.status) === 'terminal'
+  }
+
+  isTransitional(resource: Resource): boolean {
+    return this.plans.kindOf(resource.type, resource.status) === 'transitional'
+  }
+
+  /** The related resources as they are in this draft. To-many relations hold only what is not terminal. */
+  related(of: Resource, relation: RelationPlan): readonly Resource[] {
+    switch (relation.kind) {
+      case 'parent':
+        return this.one(of.parent, relation.type)
+      case 'link':
+        return this.one(of.links[relation.name] ?? null, relation.type)
+      case 'pair':
+        return this.pairOf(of, relation)
+      case 'linkedBy':
+        return this.linking(of, relation)
+      case 'siblings':
+        return of.parent === null ? empty : this.childrenOf(of.parent, relation).filter((one) => one.no !== of.no)
+      case 'children':
+        return this.childrenOf(of.no, relation)
+      case 'child':
+        return this.childrenOf(of.no, relation).slice(0, 1)
+      case 'descendants':
+        return this.descendantsOf(of.no, relation)
+    }
+  }
+
+  private one(no: No | null, type: string): readonly Resource[] {
+    const found = no === null ? null : this.get(no)
+    return found !== null && found.type === type ? [found] : empty
+  }
+
+  /** The follower links to its leader under the name `pair`. */
+  private pairOf(of: Resource, relation: RelationPlan): readonly Resource[] {
+    if (of.links['pair'] !== undefined) return this.one(of.links['pair'], relation.type)
+    return this.linking(of, { ...relation, as: 'pair' })
+  }
+
+  private linking(of: Resource, relation: RelationPlan): readonly Resource[] {
+    const found: Resource[] = []
+    for (const one of this.situation.linkedBy(of.no, relation.as)) {
+      const now = this.current(one)
+      if (now.links[relation.as] === of.no && now.type === relation.type && !this.isTerminal(now)) found.push(now)
+    }
+    for (const one of this.writes) {
+      if (
+        one.links[relation.as] === of.no &&
+        one.type === relation.type &&
+        !this.isTerminal(one) &&
+        !found.includes(one)
+      )
+        found.push(one)
+    }
+    return found
+  }
+
+  private childrenOf(parent: No, relation: RelationPlan): Resource[] {
+    return this.living(parent).filter((one) => one.type === relation.type && fits(one, relation))
+  }
+
+  private living(parent: No): Resource[] {
+    const found: Resource[] = []
+    // A resource created here can have no stored children.
+    if (!this.isCreated(parent)) {
+      for (const one of this.situation.children(parent)) {
+        const now = this.current(one)
+        if (!this.isTerminal(now)) found.push(now)
+      }
+    }
+    if (this.created !== null) {
+      for (const one of this.writes) {
+        if (one.parent === parent && this.created.has(one.no) && !this.isTerminal(one)) found.push(one)
+      }
+    }
+    return found
+  }
+
+  private descendantsOf(root: No, relation: RelationPlan): Resource[] {
+    const found: Resource[] = []
+    const seen = new Set<No>([root])
+    const open = [root]
+    for (let no = open.pop(); no !== undefined; no = open.pop()) {
+      for (const child of this.living(no)) {
+        if (seen.has(child.no)) continue
+        seen.add(child.no)
+        if (child.type === relation.type && fits(child, relation)) found.push(child)
+        open.push(child.no)
+      }
+    }
+    return found.sort((a, b) => a.no - b.no)
+  }
+
+  private current(loaded: Resource): Resource {
+    const at = this.place(loaded.no)
+    return at >= 0 ? this.writes[at]! : loaded
+  }
+}
+
+function fits(resource: Resource, relation: RelationPlan): boolean {
+  for (const [name, value] of relation.where) if (resource.properties[name] !== value) return false
+  return true
+}

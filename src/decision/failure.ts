@@ -1,0 +1,213 @@
+// The one place where a run's failures are answered: retry, undo, landing, or trying again later. Steps know nothing of it.
+import { assert } from '../base/assert.ts'
+import type { FailureCasePlan, FailurePlan, OperationPlan, Plan, StepPlan } from '../lifecycle/plan.ts'
+import { holds, View } from './conditions.ts'
+import { Refusal, type Draft } from './draft.ts'
+import { enterNext, freezeItems, land } from './advance.ts'
+import { arrive } from './landing.ts'
+import { doubted } from './ledger.ts'
+import { attemptDelayMs } from './next-attempt.ts'
+import type { LandingRef, Resource, Run } from './state.ts'
+
+export interface Failed {
+  readonly code: string
+  /** One per thing that failed. */
+  readonly reasons: readonly string[]
+}
+
+/** The step at the cursor has failed for good: the declared answer follows. */
+export function failStep(draft: Draft, plan: Plan, resource: Resource, { code, reasons }: Failed): Resource {
+  const run = resource.run!
+  const operation = plan.operations.get(run.operation)!
+  const step = operation.steps[run.step]!
+  const failed: Resource = {
+    ...resource,
+    run: { ...run, reasons: [...run.reasons, ...reasons], code: run.code === '' ? code : run.code },
+    ledger: doubted(resource.ledger, run.begun, draft.now),
+  }
+  // A forced run goes on whatever happens; what it could not confirm is orphaned at its landing.
+  if (run.forced) {
+    const next = draft.change(resource, { run: failed.run, ledger: failed.ledger })
+    return enterNext(draft, plan, next, run.step)
+  }
+  const answer = step.onFailure ?? operation.onFailure
+  if (answer.tryAgain !== null) return tryAgainLater(draft, plan, operation, step, failed, answer)
+
+  const kept = draft.change(resource, { run: failed.run, ledger: failed.ledger })
+  const view = new View(draft, plan, kept)
+  const at = answer.cases.findIndex(
+    (one) => (one.codes === null || one.codes.has(code)) && holds(draft, kept, one.when, view),
+  )
+  assert(
+    at >= 0,
+    `${plan.type}.${operation.name}: no failure case holds for ${code}; checkLifecycles should have said so`,
+  )
+  const chosen = answer.cases[at]!
+  const ref: LandingRef = {
+    of: 'failure',
+    step: step.onFailure === null ? -1 : step.index,
+    case: at,
+    undoFailed: false,
+  }
+  return chosen.undo
+    ? beginUndo(draft, plan, operation, kept, chosen, ref)
+    : landFailure(draft, plan, operation, kept, chosen, ref)
+}
+
+/** Stays in its status and tries the same step again, for ever, ever more rarely. Nothing but this never gives up. */
+function tryAgainLater(
+  draft: Draft,
+  plan: Plan,
+  operation: OperationPlan,
+  step: StepPlan,
+  failed: Resource,
+  answer: FailurePlan,
+): Resource {
+  const run = failed.run!
+  const { againMs, atMostMs } = answer.tryAgain!
+  const dueAt = draft.now + Math.min(atMostMs, againMs * 2 ** Math.min(run.rounds, 30))
+  const next: Run = {
+    ...run,
+    phase: 'step',
+    attempt: 1,
+    rounds: run.rounds + 1,
+    // Only the latest round's reasons: a delete that fails for a week must not grow without bound.
+    reasons: [],
+    code: '',
+    dueAt,
+    deadlineAt: dueAt + step.deadlineMs,
+    progressAt: step.progressMs === 0 ? 0 : dueAt + step.progressMs,
+  }
+  const items = run.items === null ? null : freezeItems(draft, plan, failed, step)
+  return draft.change(failed, {
+    run: { ...next, items },
+    ledger: failed.ledger,
+    description: failureText(operation, run.reasons, null),
+  })
+}
+
+function beginUndo(
+  draft: Draft,
+  plan: Plan,
+  operation: OperationPlan,
+  resource: Resource,
+  chosen: FailureCasePlan,
+  ref: LandingRef,
+): Resource {
+  const run = resource.run!
+  // The failed step is undone too: it may have half happened.
+  const undoing = run.steps.filter((index) => operation.steps[index]!.undo !== null).reverse()
+  if (undoing.length === 0) return landFailure(draft, plan, operation, resource, chosen, ref)
+  const next = undoRun(draft, operation, run, undoing, ref)
+  const status = chosen.during ?? resource.status
+  if (status === resource.status) return draft.change(resource, { run: next })
+  return arrive(draft, plan, resource, {
+    status,
+    changes: null,
+    view: new View(draft, plan, resource),
+    run: next,
+    overBusy: false,
+    mover: { no: resource.no, begun: run.begun },
+  })
+}
+
+function undoRun(
+  draft: Draft,
+  operation: OperationPlan,
+  run: Run,
+  undoing: readonly number[],
+  landing: LandingRef,
+): Run {
+  const step = operation.steps[undoing[0]!]!
+  return {
+    ...run,
+    phase: 'undo',
+    undoing,
+    landing,
+    items: null,
+    attempt: 1,
+    dueAt: 0,
+    deadlineAt: draft.now + step.deadlineMs,
+    progressAt: 0,
+    uncertain: false,
+  }
+}
+
+/** One step is taken back: the next one, or the landing that was chosen when undoing began. */
+export function continueUndo(draft: Draft, plan: Plan, resource: Resource): Resource {
+  const run = resource.run!
+  const operation = plan.operations.get(run.operation)!
+  const undoing = run.undoing.slice(1)
+  if (undoing.length > 0) return draft.change(resource, { run: undoRun(draft, operation, run, undoing, run.landing!) })
+  const ref = run.landing!
+  return landFailure(draft, plan, operation, resource, caseOf(operation, ref), ref)
+}
+
+/** Undoing failed for good: stop, land where that is said, leave the rest to the sweeper. Both reasons are told. */
+export function failUndo(draft: Draft, plan: Plan, resource: Resource, reason: string): Resource {
+  const run = resource.run!
+  const operation = plan.operations.get(run.operation)!
+  const told = draft.change(resource, { run: { ...run, reasons: [...run.reasons, reason] } })
+  const ref: LandingRef = { ...run.landing!, undoFailed: true }
+  draft.report({
+    no: resource.no,
+    kind: 'undo_failed',
+    status: resource.status,
+    text: `Undoing ${run.operation} of ${resource.type} ${resource.id} failed: ${reason}`,
+    evidence: { reasons: [...run.reasons, reason], ledger: resource.ledger.map((entry) => entry.name) },
+  })
+  return landFailure(draft, plan, operation, told, caseOf(operation, ref), ref)
+}
+
+const caseOf = (operation: OperationPlan, ref: LandingRef): FailureCasePlan =>
+  (ref.step < 0 ? operation.onFailure : (operation.steps[ref.step]!.onFailure ?? operation.onFailure)).cases[ref.case]!
+
+function landFailure(
+  draft: Draft,
+  plan: Plan,
+  operation: OperationPlan,
+  resource: Resource,
+  chosen: FailureCasePlan,
+  ref: LandingRef,
+): Resource {
+  const run = resource.run!
+  const status = ref.undoFailed ? (chosen.ifUndoFails ?? plan.onlyFailed ?? chosen.status) : chosen.status
+  return land(draft, plan, resource, {
+    ref,
+    landing: { status, changes: chosen.changes },
+    outcome: run.code === 'cancelled' ? 'cancelled' : 'failed',
+    description: failureText(operation, run.reasons, chosen.changes?.say ?? null),
+  })
+}
+
+/** The status description after a failure, in the declaration's own form. */
+export function failureText(operation: OperationPlan, reasons: readonly string[], say: string | null): string {
+  return (say ?? operation.failureText ?? `${operation.name} failed: {reasons}`).replace(
+    '{reasons}',
+    reasons.join(', '),
+  )
+}
+
+/** Another attempt of the present call, or null when the policy is spent. */
+export function nextAttempt(
+  draft: Draft,
+  step: StepPlan,
+  resource: Resource,
+  attempt: number,
+): { attempt: number; dueAt: number } | null {
+  if (resource.run!.forced || attempt > step.retry.times) return null
+  return { attempt: attempt + 1, dueAt: draft.now + attemptDelayMs(step.retry, attempt, resource.no) }
+}
+
+/** Cancelling is a failure with the code `cancelled`; what never gives up cannot be cancelled. */
+export function refuseIfNeverGivesUp(plan: Plan, resource: Resource): void {
+  const run = resource.run!
+  const operation = plan.operations.get(run.operation)
+  const answer = operation?.steps[run.step]?.onFailure ?? operation?.onFailure
+  if (answer?.tryAgain) {
+    throw new Refusal(
+      'operation_not_allowed',
+      `Cannot cancel ${run.operation} of ${resource.type} ${resource.id}: it is declared to be tried until it works. Retry it, or force it where that is allowed.`,
+    )
+  }
+}

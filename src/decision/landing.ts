@@ -1,0 +1,324 @@
+// Writes a status with everything that changes with it in the same commit: properties, links, related statuses, new
+// resources, the pair. Used by every entry of a step and every landing, so that there is one meaning of a change.
+import type { JsonObject } from '../base/json.ts'
+import type { ChangesPlan, MovePlan, Plan } from '../lifecycle/plan.ts'
+import { callDeclared, valueOf, View } from './conditions.ts'
+import { DeclarationDefect, Refusal, type Draft } from './draft.ts'
+import { doubted, orphaned } from './ledger.ts'
+import { checkAgainst } from './schema-check.ts'
+import { runId, type Resource, type Run, type RunRef } from './state.ts'
+import { armedTimers, noTimers } from './timers.ts'
+
+export interface Arrival {
+  readonly status: string
+  readonly changes: ChangesPlan | null
+  readonly view: View
+  /** Also changed with it. */
+  readonly run: Run | null
+  readonly epoch?: number
+  readonly description?: string
+  readonly heals?: number
+  readonly ledger?: Resource['ledger']
+  readonly holder?: RunRef | null
+  /** Healing, force and pre-emption move related resources although they are busy; others are refused. */
+  readonly overBusy: boolean
+  /** The run that moves the related resources: holds those that it moves into a transitional status. */
+  readonly mover: RunRef
+  /** Ends a run: moves only what is left, in the last commit of a cascade. */
+  readonly moves?: readonly Matched[]
+}
+
+/** Related resources that a move takes. */
+export interface Matched {
+  readonly move: MovePlan
+  readonly items: readonly Resource[]
+}
+
+export function arrive(draft: Draft, plan: Plan, before: Resource, arrival: Arrival): Resource {
+  const { status, changes, view } = arrival
+  const properties =
+    changes === null || changes.set.length === 0
+      ? before.properties
+      : setProperties(draft, plan, before, changes.set, view)
+  const links =
+    changes === null || changes.link.length === 0 ? before.links : setLinks(draft, plan, before, changes.link, view)
+  const moves = arrival.moves ?? (changes === null ? [] : matchMoves(draft, before, changes.move, view))
+  for (const { move, items } of moves) for (const item of items) moveOne(draft, before, item, move, arrival)
+  const added =
+    changes === null
+      ? []
+      : changes.add.map((add) => ({ add, rows: callDeclared(before, `add ${add.relation.name}`, add.each, view) }))
+
+  const changed: Resource = {
+    ...before,
+    status,
+    properties,
+    links,
+    since: before.status === status ? before.since : draft.now,
+    description: arrival.description ?? before.description,
+    epoch: arrival.epoch ?? before.epoch,
+    run: arrival.run,
+    ledger: arrival.ledger ?? before.ledger,
+    heals: arrival.heals ?? before.heals,
+    holder: arrival.holder === undefined ? before.holder : arrival.holder,
+  }
+  const after = draft.change(before, {
+    ...changed,
+    timers: armedTimers(plan, before.status === '' ? null : before, changed, draft.now),
+  })
+  added.forEach(({ add, rows }) =>
+    rows.forEach((row, index) =>
+      addOne(draft, after, { add, properties: row, index, mover: arrival.mover, step: arrival.run?.step ?? 0 }),
+    ),
+  )
+  if (plan.pair?.leads && before.status !== status) followPair(draft, plan, after, arrival)
+  return after
+}
+
+function setProperties(draft: Draft, plan: Plan, resource: Resource, set: ChangesPlan['set'], view: View): JsonObject {
+  const next: Record<string, unknown> = { ...resource.properties }
+  for (const [name, value] of set) next[name] = valueOf(resource, name, value, view)
+  return validProperties(plan, resource, next)
+}
+
+/** Properties are judged at every write: a function of the declaration may return garbage. */
+export function validProperties(plan: Plan, resource: Resource, properties: unknown): JsonObject {
+  const checked = checkAgainst(plan.properties, properties)
+  if (checked.faults === null) return checked.value as JsonObject
+  throw new DeclarationDefect(
+    resource.no,
+    `The declaration sets properties of ${plan.type} that its schema refuses: ${checked.faults.join('; ')}`,
+  )
+}
+
+function setLinks(
+  draft: Draft,
+  plan: Plan,
+  resource: Resource,
+  link: ChangesPlan['link'],
+  view: View,
+): Resource['links'] {
+  const links: Record<string, number> = { ...resource.links }
+  for (const [name, value] of link) {
+    const id = value === null ? null : callDeclared(resource, `link ${name}`, value, view)
+    if (id === null || id === undefined) {
+      delete links[name]
+      continue
+    }
+    const relation = plan.relations.get(name)!
+    const target = typeof id === 'string' ? draft.situation.named(relation.type, id) : null
+    if (target === null)
+      throw new Refusal(
+        'link_invalid',
+        `Cannot link ${resource.type} ${resource.id} to ${relation.type} ${String(id)}: there is no such resource.`,
+      )
+    links[name] = target.no
+  }
+  return links
+}
+
+/** Bare status: all that are not terminal and not there already. With `from`: only those. */
+export function matchMoves(draft: Draft, resource: Resource, moves: readonly MovePlan[], view: View): Matched[] {
+  return moves.map((move) => ({
+    move,
+    items: draft.related(resource, move.relation).filter((item) => {
+      if (
+        move.from === null
+          ? draft.isTerminal(item) || (move.to !== null && item.status === move.to)
+          : !move.from.has(item.status)
+      )
+        return false
+      return move.only === null || callDeclared(resource, move.only.says, move.only.test, view.with(item))
+    }),
+  }))
+}
+
+function moveOne(draft: Draft, mover: Resource, found: Resource, move: MovePlan, arrival: Arrival): void {
+  const item = draft.get(found.no) ?? found
+  const plan = draft.planOf(item)
+  const to = move.to ?? item.status
+  const properties =
+    move.set.length === 0
+      ? item.properties
+      : validProperties(plan, item, {
+          ...item.properties,
+          ...Object.fromEntries(
+            move.set.map(([name, value]) => [name, valueOf(mover, name, value, arrival.view.with(item))]),
+          ),
+        })
+  moveTo(draft, mover, item, { to, properties, overBusy: arrival.overBusy, holder: arrival.mover })
+}
+
+/** Moves a related resource along an edge of its own `moves`; also used for the items of a forEach step. */
+export function moveTo(
+  draft: Draft,
+  mover: Resource,
+  item: Resource,
+  { to, properties, overBusy, holder }: { to: string; properties: JsonObject; overBusy: boolean; holder: RunRef },
+): void {
+  const plan = draft.planOf(item)
+  const stays = to === item.status
+  if (!stays && !plan.moves.some((row) => row.to === to && row.byType === mover.type && row.from.has(item.status))) {
+    throw new DeclarationDefect(
+      item.no,
+      `${mover.type} ${mover.id} would move ${item.type} ${item.id} from ${item.status} to ${to}, but ${item.type} declares no such move.`,
+    )
+  }
+  const heldByOther =
+    item.holder !== null &&
+    !(item.holder.no === holder.no && item.holder.begun === holder.begun) &&
+    holderLives(draft, item)
+  const ownRun = item.run !== null && item.run.kind !== 'drift'
+  if (!stays && (ownRun || heldByOther) && !overBusy) {
+    throw new Refusal(
+      'related_busy',
+      `Cannot move ${item.type} ${item.id} to ${to} with ${mover.type} ${mover.id}: it is busy (${item.status}). Wait for it or cancel its run.`,
+    )
+  }
+  const from = item.status
+  let ledger = item.ledger
+  if (!stays && item.run !== null) {
+    if (ownRun) endPreempted(draft, item, `moved to ${to} with ${mover.type} ${mover.id}`)
+    ledger = doubted(ledger, item.run.begun, draft.now)
+  }
+  const terminal = plan.kinds.get(to) === 'terminal'
+  if (terminal) ledger = orphaned(ledger, draft.now)
+  const changed: Resource = {
+    ...item,
+    status: to,
+    properties,
+    ledger,
+    since: stays ? item.since : draft.now,
+    run: stays ? item.run : null,
+    epoch: !stays && item.run !== null ? item.epoch + 1 : item.epoch,
+    holder: stays ? item.holder : plan.kinds.get(to) === 'transitional' ? holder : null,
+    timers: terminal ? noTimers : item.timers,
+  }
+  const after = draft.change(item, { ...changed, timers: armedTimers(plan, item, changed, draft.now) })
+  draft.tell(after, 'moved', from, {
+    with: `${mover.type} ${mover.id}`,
+    ...(terminal && ledger.length > 0 ? { orphans: ledger.map((entry) => entry.name) } : {}),
+  })
+}
+
+/** Is the run that holds this resource still under way? */
+export function holderLives(draft: Draft, resource: Resource): boolean {
+  if (resource.holder === null) return false
+  const holder = draft.get(resource.holder.no)
+  return holder?.run != null && holder.run.begun === resource.holder.begun
+}
+
+/** Closes a run that something stronger interrupts. Its undo is not run: the stronger one owns the clean-up. */
+export function endPreempted(draft: Draft, resource: Resource, why: string): void {
+  const run = resource.run!
+  draft.end({
+    no: resource.no,
+    begun: run.begun,
+    operation: run.operation,
+    kind: run.kind,
+    outcome: 'preempted',
+    status: resource.status,
+    acceptedAt: run.acceptedAt,
+    endedAt: draft.now,
+    by: run.by,
+  })
+  cancelAsked(draft, resource, why)
+  tellAsker(draft, resource, run, 'failed', why)
+}
+
+/** Runs of others that this run asked for and still waits for. */
+export function cancelAsked(draft: Draft, resource: Resource, why: string): void {
+  const run = resource.run!
+  const step = draft.planOf(resource).operations.get(run.operation)?.steps[run.step]
+  if (run.phase !== 'step' || run.items === null || step === undefined || step.asks.length === 0) return
+  for (const item of run.items) {
+    draft.follow({
+      kind: 'cancelRun',
+      no: item.no,
+      askedBy: { no: resource.no, begun: run.begun },
+      by: `run ${runId({ no: resource.no, begun: run.begun })}`,
+      reason: why,
+    })
+  }
+}
+
+export function tellAsker(
+  draft: Draft,
+  resource: Resource,
+  run: Run,
+  outcome: 'succeeded' | 'failed',
+  reason: string,
+): void {
+  if (run.askedBy === null) return
+  draft.follow({
+    kind: 'relatedRunEnded',
+    no: run.askedBy.no,
+    begun: run.askedBy.begun,
+    item: { no: resource.no, begun: run.begun },
+    outcome,
+    reason,
+  })
+}
+
+interface Addition {
+  readonly add: ChangesPlan['add'][number]
+  readonly properties: unknown
+  readonly index: number
+  readonly mover: RunRef
+  readonly step: number
+}
+
+function addOne(draft: Draft, parent: Resource, { add, properties, index, mover, step }: Addition): void {
+  const type = add.relation.type
+  const plan = draft.plans.get(type)
+  if (!plan) throw new Refusal('type_unknown', `No lifecycle of type ${type} is loaded.`)
+  const id = `${parent.id}.${add.relation.name}.${mover.begun}-${step}-${index}`
+  const blank: Resource = {
+    no: draft.situation.nextNo(),
+    id,
+    type,
+    tenant: parent.tenant,
+    name: null,
+    parent: parent.no,
+    links: {},
+    status: add.status,
+    description: '',
+    properties: {},
+    revision: 1,
+    epoch: 1,
+    since: draft.now,
+    createdAt: draft.now,
+    run: null,
+    holder: plan.kinds.get(add.status) === 'transitional' ? mover : null,
+    queue: [],
+    ledger: [],
+    timers: noTimers,
+    heals: 0,
+    last: 0,
+  }
+  const whole = { ...blank, properties: validProperties(plan, blank, properties) }
+  const after = draft.create({ ...whole, timers: armedTimers(plan, null, whole, draft.now) })
+  draft.tell(after, 'added', '', { with: `${parent.type} ${parent.id}` }, 0)
+}
+
+/** Both sides of a pair always show the same status. */
+function followPair(draft: Draft, plan: Plan, leader: Resource, arrival: Arrival): void {
+  const relation = plan.relations.get(plan.pair!.relation)!
+  for (const follower of draft.related(leader, relation)) {
+    const followerPlan = draft.planOf(follower)
+    const from = follower.status
+    const terminal = followerPlan.kinds.get(leader.status) === 'terminal'
+    const changed: Resource = {
+      ...follower,
+      status: leader.status,
+      since: draft.now,
+      holder: followerPlan.kinds.get(leader.status) === 'transitional' ? arrival.mover : null,
+      ledger: terminal ? orphaned(follower.ledger, draft.now) : follower.ledger,
+    }
+    const after = draft.change(follower, {
+      ...changed,
+      timers: armedTimers(followerPlan, follower, changed, draft.now),
+    })
+    draft.tell(after, 'moved', from, { with: `${leader.type} ${leader.id}` }, 0)
+  }
+}

@@ -1,0 +1,20 @@
+// When to try again: doubling, bounded, spread. Pure: the spread comes from the resource's number, not from chance.
+import type { RetryPlan } from '../lifecycle/plan.ts'
+import type { No } from './state.ts'
+
+/** The delay before the attempt after `attempt`: between half and all of the doubled delay, different for each resource. */
+export function attemptDelayMs(retry: RetryPlan, attempt: number, no: No): number {
+  const full = Math.min(retry.atMostMs, retry.firstMs * 2 ** Math.min(attempt - 1, 30))
+  return Math.ceil(full * (0.5 + 0.5 * spread(no, attempt)))
+}
+
+/** A number at least 0 and below 1 that looks like chance and is always the same for the same arguments. */
+function spread(no: No, attempt: number): number {
+  let mixed = (Math.imul((no % 2 ** 32) ^ (attempt * 0x9e3779b9), 0x85ebca6b) ^ (no / 2 ** 32)) >>> 0
+  mixed = Math.imul(mixed ^ (mixed >>> 15), 0x2c1b3c6d) >>> 0
+  return ((mixed ^ (mixed >>> 12)) >>> 0) / 2 ** 32
+}
+
+/** The delay before a probe that could not be asked is asked again. */
+export const nextProbe = (probes: number, no: No): number =>
+  attemptDelayMs({ times: 3, firstMs: 2_000, atMostMs: 30_000 }, probes, no)

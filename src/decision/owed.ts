@@ -1,0 +1,96 @@
+// What a run owes the outside world now. Derived from its state alone, so that nothing is lost with a process: whoever owns the
+// run compares this list with the calls under way, starts what is missing and aborts what is no longer owed.
+import type { Plan, StepPlan } from '../lifecycle/plan.ts'
+import type { Millis } from '../base/clock.ts'
+import type { CallName } from './command.ts'
+import { runId, type No, type Resource, type Run } from './state.ts'
+
+export interface OwedCall {
+  readonly name: CallName
+  /**
+   * driver: call the driver function. ask: request an operation of the item and wait for its run.
+   * cascade: nothing to call; report `done` at once and the next chunk is moved.
+   */
+  readonly does: 'driver' | 'ask' | 'cascade'
+  /** The driver's function, or the operation to ask for. */
+  readonly function: string
+  /** Stable over attempts, resumption and take-over: what makes a repeated call recognisable. */
+  readonly key: string
+  /** Related resource the call is about, or 0. */
+  readonly item: No
+  /** Not before this time. */
+  readonly dueAt: Millis
+}
+
+/** The calls a run owes; empty when it is parked, has no owner or waits for others. */
+export function owedCalls(plan: Plan, resource: Resource): readonly OwedCall[] {
+  const run = resource.run
+  if (run === null || run.parked !== null) return none
+  switch (run.phase) {
+    case 'step':
+      return stepCalls(stepOf(plan, run), resource, run)
+    case 'probe':
+      return [call(resource, run, 'probe', stepOf(plan, run).probe ?? '', 0, run.probes, run.dueAt)]
+    case 'undo':
+      return [call(resource, run, 'undo', undoneStep(plan, run).undo ?? '', 0, run.attempt, run.dueAt)]
+    case 'healProbe':
+      return [call(resource, run, 'healProbe', run.probe, 0, run.probes, run.dueAt)]
+    case 'cascade':
+      return [{ ...call(resource, run, 'cascade', '', 0, run.attempt, run.dueAt), does: 'cascade' }]
+  }
+}
+
+const none: readonly OwedCall[] = []
+
+function stepCalls(step: StepPlan, resource: Resource, run: Run): readonly OwedCall[] {
+  if (run.items === null) return [call(resource, run, 'step', step.name, 0, run.attempt, run.dueAt)]
+  // A step that stops at the first failure goes one by one, so that no call is under way when one fails.
+  const items = step.forEach?.stopAtFirst === true ? run.items.slice(0, 1) : run.items
+  return items.map((item) => {
+    const ask = step.asks.find((one) => one.relation === item.relation)
+    const owed = call(
+      resource,
+      run,
+      'step',
+      ask ? ask.operation : step.name,
+      item.no,
+      item.attempt,
+      Math.max(run.dueAt, item.dueAt),
+    )
+    return ask ? { ...owed, does: 'ask' as const } : owed
+  })
+}
+
+function call(
+  resource: Resource,
+  run: Run,
+  phase: CallName['phase'],
+  fn: string,
+  item: No,
+  attempt: number,
+  dueAt: Millis,
+): OwedCall {
+  return {
+    name: { phase, step: run.step, item, attempt },
+    does: 'driver',
+    function: fn,
+    key: callKey(resource, run, phase, item),
+    item,
+    dueAt,
+  }
+}
+
+/** Names a call for the driver: run, what it is, item, and the family that a person's retry raises. */
+export function callKey(resource: Resource, run: Run, phase: CallName['phase'], item: No): string {
+  const cursor = phase === 'undo' ? (run.undoing[0] ?? run.step) : run.step
+  return `${runId({ no: resource.no, begun: run.begun })}/${phase}/${cursor}/${item === 0 ? '' : item.toString(36)}/${run.family}`
+}
+
+export function stepOf(plan: Plan, run: Run): StepPlan {
+  return plan.operations.get(run.operation)!.steps[run.step]!
+}
+
+/** The step whose undo is owed now. */
+export function undoneStep(plan: Plan, run: Run): StepPlan {
+  return plan.operations.get(run.operation)!.steps[run.undoing[0]!]!
+}

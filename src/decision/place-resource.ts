@@ -1,0 +1,128 @@
+// Resources put where they stand by somebody else than an operation: imported, repaired by a person, observed from outside.
+import type { JsonObject } from '../base/json.ts'
+import { nameOf } from './begin-run.ts'
+import type { ImportResource, Observed, SetStatus } from './command.ts'
+import { View } from './conditions.ts'
+import { Refusal, type Draft } from './draft.ts'
+import { blankRun } from './heal.ts'
+import { healAnswered } from './heal-probe.ts'
+import { arrive, endPreempted } from './landing.ts'
+import { doubted, orphaned } from './ledger.ts'
+import { newResource } from './request-operation.ts'
+import { checkAgainst } from './schema-check.ts'
+import type { Resource } from './state.ts'
+import { armedTimers } from './timers.ts'
+
+/** Comes in with its present status, whatever the rules say: they bind from its first change on. */
+export function importResource(draft: Draft, command: ImportResource): Resource {
+  const plan = draft.plans.get(command.type)
+  if (!plan) throw new Refusal('type_unknown', `No lifecycle of type '${command.type}' is loaded.`)
+  refuseStatus(plan.kinds, plan.type, command.status)
+  const properties = checkAgainst(plan.properties, command.properties)
+  if (properties.faults !== null) {
+    throw new Refusal(
+      'properties_invalid',
+      `The properties of ${plan.type} ${command.id ?? ''} do not fit: ${properties.faults.join('; ')}.`,
+      [...properties.faults],
+    )
+  }
+  const blank = newResource(draft, plan, {
+    id: command.id,
+    tenant: command.tenant,
+    name: command.name,
+    parent: command.parent,
+    links: command.links,
+    properties: properties.value as JsonObject,
+    mustHaveParent: false,
+  })
+  const ledger = (command.ledger ?? []).map(({ kind, ref }, index) => ({
+    name: `${plan.type}/${blank.id}/${kind}/${index + 1}`,
+    kind,
+    state: 'there' as const,
+    ref: (ref ?? null) as JsonObject,
+    begun: 0,
+    step: '',
+    since: draft.now,
+    sweeper: 0,
+  }))
+  const placed: Resource = { ...blank, status: command.status, epoch: 1, ledger }
+  const after = draft.change(blank, { ...placed, timers: armedTimers(plan, null, placed, draft.now) })
+  draft.tell(after, 'imported', '', null, 0)
+  for (const follower of draft.writes.filter((one) => one.no !== blank.no && one.links['pair'] === blank.no)) {
+    const paired = draft.change(follower, { status: command.status, epoch: 1 })
+    draft.tell(paired, 'imported', '', null, 0)
+  }
+  return after
+}
+
+function refuseStatus(kinds: ReadonlyMap<string, unknown>, type: string, status: string): void {
+  if (!kinds.has(status))
+    throw new Refusal('status_unknown', `'${status}' is no status of ${type}. It has ${[...kinds.keys()].join(', ')}.`)
+}
+
+/** Guarded repair: the epoch goes up first, so that whoever was at work on it changes nothing more. */
+export function setStatus(draft: Draft, command: SetStatus): Resource {
+  const resource = draft.get(command.no)
+  if (resource === null) throw new Refusal('resource_not_found', `There is no resource number ${command.no}.`)
+  const plan = draft.planOf(resource)
+  refuseStatus(plan.kinds, plan.type, command.status)
+  if (command.reason.trim() === '')
+    throw new Refusal('reason_required', `Setting the status of ${nameOf(resource)} by hand needs a reason.`)
+  if (command.ifRevision !== undefined && command.ifRevision !== resource.revision) {
+    throw new Refusal(
+      'revision_conflict',
+      `${nameOf(resource)} is at revision ${resource.revision}, not ${command.ifRevision}. Read it again.`,
+      { revision: resource.revision },
+    )
+  }
+  const from = resource.status
+  const run = resource.run
+  if (run !== null && run.kind !== 'drift') endPreempted(draft, resource, `status set by ${command.by}`)
+  const doubtedLedger = run === null ? resource.ledger : doubted(resource.ledger, run.begun, draft.now)
+  const epoch = resource.epoch + 1
+  const after = arrive(draft, plan, resource, {
+    status: command.status,
+    changes: null,
+    view: new View(draft, plan, resource),
+    run: null,
+    holder: null,
+    epoch,
+    heals: 0,
+    description: `Set to ${command.status} by ${command.by}: ${command.reason}`,
+    ledger: plan.kinds.get(command.status) === 'terminal' ? orphaned(doubtedLedger, draft.now) : doubtedLedger,
+    overBusy: true,
+    mover: { no: resource.no, begun: epoch },
+  })
+  draft.tell(after, 'statusSet', from, { reason: command.reason })
+  return after
+}
+
+/** A push from the backend about a settled resource: judged by the same declared drift row as a probe's answer. */
+export function observed(draft: Draft, command: Observed): Resource {
+  const resource = draft.get(command.no)
+  if (resource === null) throw new Refusal('resource_not_found', `There is no resource number ${command.no}.`)
+  const plan = draft.planOf(resource)
+  const drift = plan.drift.get(resource.status)
+  if (drift === undefined || drift.probe.name !== command.probe) {
+    throw new Refusal(
+      'not_stuck',
+      `${plan.type} declares no drift by ${command.probe} in ${resource.status}: the observation says nothing about ${nameOf(resource)}.`,
+    )
+  }
+  if ((resource.run !== null && resource.run.kind !== 'drift') || resource.holder !== null) {
+    throw new Refusal('operation_in_progress', `${nameOf(resource)} is busy; what was observed may be its own doing.`)
+  }
+  const epoch = resource.epoch + 1
+  const asked = draft.change(resource, {
+    epoch,
+    run: {
+      ...blankRun(resource),
+      begun: epoch,
+      kind: 'drift',
+      acceptedAt: draft.now,
+      found: 'drifted',
+      probe: command.probe,
+    },
+  })
+  return healAnswered(draft, plan, asked, { kind: 'answered', answer: command.answer, observed: command.observed })
+}

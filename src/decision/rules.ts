@@ -1,0 +1,91 @@
+// The declared rules, judged on the state that is about to be committed: for every touched resource, and for every resource
+// whose rules look at a touched one.
+import type { Plan, RelationPlan } from '../lifecycle/plan.ts'
+import { nameOf } from './begin-run.ts'
+import { holds, View } from './conditions.ts'
+import type { Draft } from './draft.ts'
+import type { No, Resource } from './state.ts'
+
+export interface Breach {
+  readonly no: No
+  readonly rule: string
+  readonly words: string
+}
+
+export function findBreaches(draft: Draft): readonly Breach[] {
+  let breaches: Breach[] | null = null
+  let judged: Set<No> | null = null
+  // The list grows by nothing while we judge: rules are only read.
+  for (const resource of draft.writes) {
+    const plan = draft.planOf(resource)
+    if (plan.rules.length === 0 && plan.judges.length === 0) continue
+    judged ??= new Set()
+    if (plan.rules.length > 0) breaches = judge(draft, plan, resource, judged, breaches)
+    for (const { type, relation } of plan.judges) {
+      const judgePlan = draft.plans.get(type)!
+      for (const owner of reachedFrom(draft, resource, type, relation))
+        breaches = judge(draft, judgePlan, owner, judged, breaches)
+    }
+  }
+  return breaches ?? none
+}
+
+const none: readonly Breach[] = []
+
+function judge(
+  draft: Draft,
+  plan: Plan,
+  resource: Resource,
+  judged: Set<No>,
+  breaches: Breach[] | null,
+): Breach[] | null {
+  if (judged.has(resource.no)) return breaches
+  judged.add(resource.no)
+  for (const rule of plan.rules) {
+    const rows = rule.holds.get(resource.status)
+    if (rows === undefined || rows.length === 0) continue
+    const view = new View(draft, plan, resource)
+    if (rows.some((row) => holds(draft, resource, row, view))) continue
+    ;(breaches ??= []).push({
+      no: resource.no,
+      rule: rule.name,
+      words: `${nameOf(resource)} would be ${resource.status}, which needs that ${rows.map((row) => row.words).join('; or that ')} (rule ${rule.name}: ${rule.says})`,
+    })
+  }
+  return breaches
+}
+
+/** The resources of `type` whose `relation` reaches `touched`: the relation walked backwards. */
+function reachedFrom(draft: Draft, touched: Resource, type: string, relation: RelationPlan): readonly Resource[] {
+  switch (relation.kind) {
+    case 'children':
+    case 'child':
+      return ancestors(draft, touched, 1).filter((one) => one.type === type)
+    case 'descendants':
+      return ancestors(draft, touched, Number.POSITIVE_INFINITY).filter((one) => one.type === type)
+    case 'linkedBy': {
+      const target = touched.links[relation.as]
+      const found = target === undefined ? null : draft.get(target)
+      return found !== null && found.type === type ? [found] : []
+    }
+    case 'parent':
+      return draft.related(touched, { ...relation, kind: 'children', type, where: [] })
+    case 'siblings':
+      return draft.related(touched, { ...relation, type, where: [] })
+    case 'link':
+      return draft.related(touched, { ...relation, kind: 'linkedBy', as: relation.name, type })
+    case 'pair':
+      return draft.related(touched, { ...relation, type })
+  }
+}
+
+function ancestors(draft: Draft, of: Resource, depth: number): Resource[] {
+  const found: Resource[] = []
+  for (let no = of.parent; no !== null && found.length < depth;) {
+    const parent: Resource | null = draft.get(no)
+    if (parent === null || found.includes(parent)) break
+    found.push(parent)
+    no = parent.parent
+  }
+  return found
+}

@@ -1,0 +1,130 @@
+// What people (and callbacks) do to a run under way: cancel, retry, skip, complete.
+import type { Plan } from '../lifecycle/plan.ts'
+import { beginQueued, nameOf } from './begin-run.ts'
+import { applyOutcome, stepDone, tellFailed } from './call-ended.ts'
+import type { CancelRun, CompleteStep, RetryRun, SkipStep } from './command.ts'
+import { Refusal, type Draft } from './draft.ts'
+import { failStep, refuseIfNeverGivesUp } from './failure.ts'
+import { cancelAsked } from './landing.ts'
+import { owedCalls, stepOf } from './owed.ts'
+import { runId, type Resource, type Run } from './state.ts'
+
+interface Steered {
+  readonly resource: Resource
+  readonly run: Run
+  readonly plan: Plan
+}
+
+function steered(draft: Draft, command: { readonly no: number; readonly begun?: number | undefined }): Steered {
+  const resource = draft.get(command.no)
+  const run = resource?.run
+  if (
+    resource === null ||
+    run == null ||
+    run.kind === 'drift' ||
+    (command.begun !== undefined && run.begun !== command.begun)
+  ) {
+    throw new Refusal(
+      'run_not_found',
+      resource === null
+        ? `There is no resource number ${command.no}.`
+        : `${nameOf(resource)} has no such run under way: it is ${resource.status}.`,
+    )
+  }
+  return { resource, run, plan: draft.planOf(resource) }
+}
+
+/** A failure with the code `cancelled`: the declared answer follows, undo included. */
+export function cancelRun(draft: Draft, command: CancelRun): Resource {
+  const { resource, run, plan } = steered(draft, command)
+  const asker = command.askedBy
+  if (asker !== undefined && (run.askedBy?.no !== asker.no || run.askedBy.begun !== asker.begun)) {
+    throw new Refusal('run_not_found', `${nameOf(resource)} has no run that was asked for by ${runId(asker)}.`)
+  }
+  if (run.kind !== 'operation' || run.phase === 'undo' || run.phase === 'cascade') {
+    throw new Refusal(
+      'operation_not_allowed',
+      `Cannot cancel run ${runId({ no: resource.no, begun: run.begun })} of ${nameOf(resource)}: it is already being brought to its end.`,
+    )
+  }
+  refuseIfNeverGivesUp(plan, resource)
+  cancelAsked(draft, resource, `cancelled: ${command.reason}`)
+  const from = resource.status
+  const stopped = draft.change(resource, {
+    epoch: resource.epoch + 1,
+    run: {
+      ...run,
+      phase: 'step',
+      items: run.items === null ? null : [],
+      parked: null,
+      owner: run.owner || draft.situation.claimant,
+    },
+  })
+  const reason = `cancelled by ${command.by}: ${command.reason}`
+  const after = failStep(draft, plan, stopped, { code: 'cancelled', reasons: [reason] })
+  tellFailed(draft, plan, after, from, run, { code: 'cancelled', reason })
+  return beginQueued(draft, plan, after)
+}
+
+/** At once: a parked run with a new family of keys, a waiting one as it is. */
+export function retryRun(draft: Draft, command: RetryRun): Resource {
+  const { resource, run } = steered(draft, command)
+  const waits = run.dueAt > draft.now || (run.items?.some((item) => item.dueAt > draft.now) ?? false)
+  if (run.parked === null && !waits) {
+    throw new Refusal(
+      'run_not_parked',
+      `Run ${runId({ no: resource.no, begun: run.begun })} of ${nameOf(resource)} is neither parked nor waiting: there is nothing to retry.`,
+    )
+  }
+  const step = draft.planOf(resource).operations.get(run.operation)?.steps[run.step]
+  const after = draft.change(resource, {
+    epoch: resource.epoch + 1,
+    description: run.parked === null ? resource.description : '',
+    run: {
+      ...run,
+      parked: null,
+      family: run.parked === null ? run.family : run.family + 1,
+      attempt: 1,
+      dueAt: 0,
+      items: run.items?.map((item) => ({ ...item, dueAt: 0, attempt: 1 })) ?? null,
+      deadlineAt: step === undefined || run.phase === 'cascade' ? run.deadlineAt : draft.now + step.deadlineMs,
+      owner: draft.situation.claimant,
+    },
+  })
+  draft.tell(after, 'retried', resource.status, { ...(run.parked === null ? {} : { parked: run.parked.reason }) })
+  return after
+}
+
+/** A person vouches that the step is done, or does not matter. */
+export function skipStep(draft: Draft, command: SkipStep): Resource {
+  const { resource, run, plan } = steered(draft, command)
+  if (command.reason.trim() === '')
+    throw new Refusal('reason_required', `Skipping a step of ${nameOf(resource)} needs a reason.`)
+  if (run.kind !== 'operation' || (run.phase !== 'step' && run.phase !== 'probe')) {
+    throw new Refusal(
+      'operation_not_allowed',
+      `Run ${runId({ no: resource.no, begun: run.begun })} of ${nameOf(resource)} is in no step that could be skipped.`,
+    )
+  }
+  cancelAsked(draft, resource, `skipped: ${command.reason}`)
+  const step = stepOf(plan, run)
+  const taken = draft.change(resource, {
+    epoch: resource.epoch + 1,
+    description: run.parked === null ? resource.description : '',
+    run: { ...run, phase: 'step', parked: null, items: null, owner: run.owner || draft.situation.claimant },
+  })
+  draft.tell(taken, 'skipped', resource.status, { step: step.name, reason: command.reason })
+  return stepDone(draft, plan, taken, step, command.result)
+}
+
+/** A step that waits for a callback ends by it; the key is the permission. */
+export function completeStep(draft: Draft, command: CompleteStep): Resource {
+  const { resource, plan } = steered(draft, { no: command.no })
+  const owed = owedCalls(plan, resource).find((one) => one.key === command.key && one.does === 'driver')
+  if (owed === undefined)
+    throw new Refusal(
+      'step_not_waiting',
+      `${nameOf(resource)} waits for no call with this key: it ended already, or the run did.`,
+    )
+  return applyOutcome(draft, plan, resource, owed.name, command.outcome)
+}

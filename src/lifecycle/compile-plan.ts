@@ -1,0 +1,399 @@
+// Turns checked declarations into plans: every short form written out once, so that deciding has one form to know.
+import { assert } from '../base/assert.ts'
+import { durationMs } from './duration.ts'
+import type { Lifecycle } from './lifecycle.ts'
+import type {
+  AddPlan,
+  AskPlan,
+  ChangesPlan,
+  ConditionPlan,
+  DriftPlan,
+  FailureCasePlan,
+  FailurePlan,
+  ForEachPlan,
+  HealPlan,
+  JudgePlan,
+  LandingPlan,
+  MovePlan,
+  OperationPlan,
+  PairPlan,
+  Plan,
+  Plans,
+  ProbePlan,
+  RecoveryPlan,
+  RelationPlan,
+  StatusKind,
+  StepPlan,
+  Term,
+  TimerPlan,
+} from './plan.ts'
+import { conditionWords, healWords } from './words.ts'
+
+// A declaration is read here as plain data of many shapes; `checkLifecycles` has judged it before.
+// oxlint-disable-next-line typescript/no-explicit-any
+type Data = any
+
+/** Finite by default: what is not said is this. */
+export const defaults = {
+  retry: { times: 3, firstMs: 1_000, atMostMs: 60_000 },
+  deadlineMs: 3_600_000,
+  tryAgainAtMostMs: 3_600_000,
+  graceMs: 30_000,
+} as const
+
+function ms(text: string): number {
+  const millis = durationMs(text)
+  assert(millis !== undefined, `'${text}' is no duration; checkLifecycles should have said so`)
+  return millis
+}
+
+const statusKinds = ['stable', 'transitional', 'failed', 'terminal'] as const
+const relationKinds = ['parent', 'children', 'child', 'descendants', 'siblings', 'pair', 'link', 'linkedBy'] as const
+
+export function compilePlans(lifecycles: readonly Lifecycle[]): Plans {
+  const judgesOf = new Map<string, JudgePlan[]>()
+  const all = lifecycles.map((lifecycle) => compile(lifecycle, lifecycles, judgesOf))
+  const byType = new Map(all.map((plan) => [plan.type, plan]))
+  return {
+    all,
+    get: (type) => byType.get(type),
+    kindOf: (type, status) => byType.get(type)?.kinds.get(status) ?? 'stable',
+  }
+}
+
+function compile(lifecycle: Lifecycle, set: readonly Lifecycle[], judgesOf: Map<string, JudgePlan[]>): Plan {
+  const resource: Data = lifecycle.resource
+  const body: Data = lifecycle.body
+  const kinds = new Map<string, StatusKind>()
+  const meanings = new Map<string, string>()
+  for (const kind of statusKinds) {
+    for (const [status, meaning] of Object.entries<string>(resource.statuses[kind] ?? {})) {
+      kinds.set(status, kind)
+      meanings.set(status, meaning)
+    }
+  }
+  const relations = new Map(
+    Object.entries<Data>(lifecycle.relations).map(([name, relation]) => [name, compileRelation(name, relation)]),
+  )
+  const context: Context = { relations, kinds }
+  const rules = Object.entries<Data>(body.rules ?? {}).map(([name, rule]) => ({
+    name,
+    says: rule.says as string,
+    holds: new Map(
+      Object.entries<Data>(rule.holds).map(([status, conditions]) => [
+        status,
+        listOf(conditions).map((condition) => compileCondition(context, condition)),
+      ]),
+    ),
+  }))
+  for (const relation of relationsReadBy(rules.flatMap((rule) => [...rule.holds.values()].flat()))) {
+    const judges = judgesOf.get(relation.type) ?? []
+    judges.push({ type: resource.type, relation })
+    judgesOf.set(relation.type, judges)
+  }
+  if (!judgesOf.has(resource.type)) judgesOf.set(resource.type, [])
+  const failed = [...kinds].filter(([, kind]) => kind === 'failed').map(([status]) => status)
+  return {
+    type: resource.type,
+    properties: resource.properties,
+    kinds,
+    meanings,
+    relations,
+    parentType: [...relations.values()].find((relation) => relation.kind === 'parent')?.type ?? null,
+    operations: new Map(
+      Object.entries<Data>(body.operations ?? {}).map(([name, operation]) => [
+        name,
+        compileOperation(context, name, operation),
+      ]),
+    ),
+    heal: new Map(Object.keys(body.heal).map((status) => [status, compileHeal(context, status, body.heal)])),
+    drift: new Map(
+      Object.entries<Data>(body.drift ?? {}).map(([status, drift]) => [status, compileDrift(context, status, drift)]),
+    ),
+    probes: new Map(Object.entries<readonly string[]>(body.probes ?? {})),
+    timers: Object.entries<Data>(body.timers ?? {}).map(([name, timer]) => compileTimer(context, name, timer)),
+    rules,
+    begins: new Set<string>(body.begins ?? []),
+    moves: (body.moves ?? []).map((row: Data) => ({
+      from: sources(context, row.from),
+      to: row.to,
+      byType: relations.get(row.by)?.type ?? '',
+    })),
+    pair: compilePair(lifecycle, relations, set),
+    judges: judgesOf.get(resource.type)!,
+    onlyFailed: failed.length === 1 ? failed[0]! : null,
+  }
+}
+
+interface Context {
+  readonly relations: ReadonlyMap<string, RelationPlan>
+  readonly kinds: ReadonlyMap<string, StatusKind>
+}
+
+const listOf = (x: Data): Data[] => (Array.isArray(x) ? x : [x])
+
+function relationsReadBy(conditions: readonly ConditionPlan[]): Set<RelationPlan> {
+  return new Set(
+    conditions.flatMap(({ terms }) => terms.flatMap((term) => (term.term === 'property' ? [] : [term.relation]))),
+  )
+}
+
+function compileRelation(name: string, relation: Data): RelationPlan {
+  const kind = relationKinds.find((one) => one in relation)!
+  return {
+    name,
+    kind,
+    type: relation[kind].type,
+    many: kind === 'children' || kind === 'descendants' || kind === 'linkedBy' || kind === 'siblings',
+    where: Object.entries(relation.where ?? {}),
+    as: relation.as ?? '',
+  }
+}
+
+/** The side with operations leads; where neither has any, the one declared first does. */
+function compilePair(
+  lifecycle: Lifecycle,
+  relations: ReadonlyMap<string, RelationPlan>,
+  set: readonly Lifecycle[],
+): PairPlan | null {
+  const relation = [...relations.values()].find((one) => one.kind === 'pair')
+  if (!relation) return null
+  const operations = (one: Lifecycle | undefined) => Object.keys((one?.body as Data)?.operations ?? {}).length
+  const other = set.find((one) => (one.resource as Data).type === relation.type)
+  const leads =
+    operations(lifecycle) > 0 || (operations(other) === 0 && (!other || set.indexOf(lifecycle) < set.indexOf(other)))
+  return { relation: relation.name, type: relation.type, leads }
+}
+
+function sources(context: Context, from: readonly string[]): ReadonlySet<string> {
+  if (!from.includes('*')) return new Set(from)
+  return new Set([...context.kinds].filter(([, kind]) => kind !== 'terminal').map(([status]) => status))
+}
+
+export function compileCondition(context: Context, when: Data): ConditionPlan {
+  const terms = Object.entries<Data>(when).flatMap(([key, is]): Term[] => {
+    if (key === 'says' || key === 'test') return []
+    const relation = context.relations.get(key)
+    if (!relation) return [{ term: 'property', name: key, values: listOf(is) }]
+    if (Array.isArray(is)) return [{ term: 'one', relation, statuses: new Set(is) }]
+    if ('exists' in is) return [{ term: 'exists', relation, exists: is.exists }]
+    const term = 'every' in is ? 'every' : 'some' in is ? 'some' : 'none'
+    return [{ term, relation, statuses: new Set<string>(is[term]) }]
+  })
+  return { terms, test: when.test ?? null, words: conditionWords(when) }
+}
+
+const conditionOrNull = (context: Context, when: Data): ConditionPlan | null =>
+  when ? compileCondition(context, when) : null
+
+function compileChanges(context: Context, changes: Data): ChangesPlan | null {
+  const { set, move, add, link, say } = changes
+  if (!set && !move && !add && !link && say === undefined) return null
+  return {
+    set: Object.entries(set ?? {}),
+    move: Object.entries<Data>(move ?? {}).map(([name, how]) => compileMove(context, name, how)),
+    add: Object.entries<Data>(add ?? {}).map(([name, how]): AddPlan => ({
+      relation: context.relations.get(name)!,
+      status: how.status,
+      each: how.each,
+    })),
+    link: Object.entries<Data>(link ?? {}),
+    say: say ?? null,
+  }
+}
+
+function compileMove(context: Context, name: string, how: Data): MovePlan {
+  const some = typeof how === 'string' ? { to: how } : how
+  return {
+    relation: context.relations.get(name)!,
+    from: some.from ? new Set(some.from) : null,
+    only: some.only ?? null,
+    to: some.to ?? null,
+    set: Object.entries(some.set ?? {}),
+  }
+}
+
+/** A bare status or `previous` is the short form of a landing. */
+const landingData = (x: Data): Data => (typeof x === 'string' || x?.previous === true ? { status: x } : x)
+const statusOf = (status: Data): string | null => (status?.previous === true ? null : status)
+
+function compileLandings(context: Context, target: Data): LandingPlan[] {
+  return listOf(target)
+    .map(landingData)
+    .map((one) => ({
+      when: conditionOrNull(context, one.when),
+      status: statusOf(one.status),
+      changes: compileChanges(context, one),
+    }))
+}
+
+function compileFailure(context: Context, failure: Data): FailurePlan {
+  if (failure.again) {
+    const againMs = ms(failure.again)
+    const atMostMs = failure.atMost ? ms(failure.atMost) : Math.max(againMs, defaults.tryAgainAtMostMs)
+    return { tryAgain: { againMs, atMostMs }, cases: [] }
+  }
+  const cases = listOf(failure)
+    .map(landingData)
+    .map((one): FailureCasePlan => ({
+      when: conditionOrNull(context, one.when),
+      status: statusOf(one.status),
+      changes: compileChanges(context, one),
+      codes: one.code ? new Set(one.code) : null,
+      undo: one.undo === true,
+      during: one.during ?? null,
+      ifUndoFails: one.ifUndoFails ?? null,
+    }))
+  return { tryAgain: null, cases }
+}
+
+function compileOperation(context: Context, name: string, operation: Data): OperationPlan {
+  const to = compileLandings(context, operation.to)
+  const ends = to.every((landing) => landing.status !== null && context.kinds.get(landing.status) === 'terminal')
+  return {
+    name,
+    meaning: operation.meaning ?? '',
+    creates: operation.from.length === 0,
+    from: sources(context, operation.from),
+    input: operation.input ?? null,
+    requires: (operation.requires ?? []).map((when: Data) => compileCondition(context, when)),
+    ifBusy: operation.ifBusy ?? 'refuse',
+    graceMs: operation.grace ? ms(operation.grace) : operation.ifBusy === 'preempt' ? defaults.graceMs : 0,
+    forceMs: operation.force ? ms(operation.force) : 0,
+    steps: Object.entries<Data>(operation.steps).map(([step, data], index) => compileStep(context, step, index, data)),
+    to,
+    onFailure: compileFailure(context, operation.onFailure),
+    failureText: operation.failureText ?? null,
+    removes: name === 'delete' || operation.ifBusy === 'preempt' || (ends && operation.from.length > 0),
+  }
+}
+
+function compileStep(context: Context, name: string, index: number, step: Data): StepPlan {
+  const during = typeof step.during === 'string' ? { status: step.during } : step.during
+  const [each] = Object.entries<Data>(step.forEach ?? {})
+  const retry = step.retry
+  return {
+    name,
+    index,
+    status: during.status,
+    changes: compileChanges(context, during),
+    when: conditionOrNull(context, step.when),
+    forEach: each ? compileForEach(context, each[0], each[1]) : null,
+    asks: Object.entries<Data>(step.ask ?? {}).map(([relation, ask]) => compileAsk(relation, ask)),
+    result: step.result ?? null,
+    undo: step.undo ?? null,
+    probe: step.probe ?? null,
+    creates: step.creates ?? null,
+    destroys: step.destroys ?? null,
+    retry: retry
+      ? {
+          times: retry.times,
+          firstMs: retry.first ? ms(retry.first) : defaults.retry.firstMs,
+          atMostMs: retry.atMost ? ms(retry.atMost) : defaults.retry.atMostMs,
+        }
+      : defaults.retry,
+    deadlineMs: step.deadline ? ms(step.deadline) : defaults.deadlineMs,
+    progressMs: step.progress ? ms(step.progress) : 0,
+    onFailure: step.onFailure ? compileFailure(context, step.onFailure) : null,
+    skippedIfForced: step.ifForced === 'skip',
+  }
+}
+
+function compileForEach(context: Context, relation: string, each: Data): ForEachPlan {
+  return {
+    relation: context.relations.get(relation)!,
+    in: each.in ? new Set(each.in) : null,
+    only: each.only ?? null,
+    done: each.done ?? null,
+    failed: each.failed ?? null,
+    stopAtFirst: each.stopAtFirst === true,
+  }
+}
+
+function compileAsk(relation: string, ask: Data): AskPlan {
+  const data = typeof ask === 'string' ? { operation: ask } : ask
+  return {
+    relation,
+    operation: data.operation,
+    in: data.in ? new Set(data.in) : null,
+    input: data.input ?? null,
+    goOn: data.failed === 'goOn',
+  }
+}
+
+/** Numbers the landings of one row, so that a run can name the one it waits for. */
+function recoveryCompiler(context: Context) {
+  const landings: RecoveryPlan[] = []
+  const recovery = (data: Data): RecoveryPlan => {
+    const one = landingData(data)
+    const plan: RecoveryPlan = {
+      when: conditionOrNull(context, one.when),
+      status: one.status === undefined ? undefined : statusOf(one.status),
+      changes: compileChanges(context, one),
+      attempt: one.attempt ?? null,
+      index: landings.length,
+    }
+    landings.push(plan)
+    return plan
+  }
+  const probe = (data: Data): ProbePlan | null => {
+    const [entry] = Object.entries<Data>(data ?? {})
+    if (!entry) return null
+    const [name, answers] = entry
+    const known = Object.entries<Data>(answers).filter(([, landing]) => !landing.again)
+    return {
+      name,
+      answers: new Map(known.map(([answer, landing]) => [answer, recovery(landing)])),
+      againMs: answers.unknown?.again ? ms(answers.unknown.again) : 0,
+    }
+  }
+  return { landings, recovery, probe }
+}
+
+function compileHeal(context: Context, status: string, table: Data): HealPlan {
+  let row = table[status]
+  while (!Array.isArray(row) && row.like) row = table[row.like]
+  const { landings, recovery, probe } = recoveryCompiler(context)
+  const words = healWords(row)
+  if (Array.isArray(row)) {
+    return { status, resume: false, withOwner: [], unowned: [], probe: null, cases: row.map(recovery), landings, words }
+  }
+  const own = row.status !== undefined || row.attempt !== undefined ? [recovery(row)] : []
+  return {
+    status,
+    resume: row.resume === true,
+    withOwner: Object.entries<Data>(row.withOwner ?? {}).map(([relation, statuses]) => ({
+      relation: context.relations.get(relation)!,
+      statuses: new Set<string>(statuses),
+    })),
+    unowned: row.unowned ? listOf(row.unowned).map(recovery) : [],
+    probe: probe(row.probe),
+    cases: [...own, ...(row.otherwise ? listOf(row.otherwise).map(recovery) : [])],
+    landings,
+    words,
+  }
+}
+
+function compileDrift(context: Context, status: string, drift: Data): DriftPlan {
+  const { landings, probe } = recoveryCompiler(context)
+  return { status, everyMs: ms(drift.every), probe: probe(drift.probe)!, landings }
+}
+
+function compileTimer(context: Context, name: string, timer: Data): TimerPlan {
+  return {
+    name,
+    in: new Set(timer.in),
+    when: conditionOrNull(context, timer.when),
+    at: timer.at ?? null,
+    afterMs: timer.after ? ms(timer.after) : 0,
+    asks:
+      typeof timer.ask === 'string'
+        ? [{ relation: null, operation: timer.ask }]
+        : Object.entries<string>(timer.ask).map(([relation, operation]) => ({
+            relation: context.relations.get(relation)!,
+            operation,
+          })),
+    againMs: timer.again ? ms(timer.again) : 0,
+    rank: timer.rank ?? 0,
+  }
+}

@@ -1,13 +1,15 @@
 // A step, probe or undo was not done in time. The late success that may still exist is looked for before anything is undone.
 import type { Plan } from '../lifecycle/plan.ts'
 import { beginQueued, nameOf } from './begin-run.ts'
-import { applyOutcome, probing, stepUnknown, tellFailed, undoAttemptFailed } from './call-ended.ts'
+import { applyOutcome } from './call-ended.ts'
 import type { DeadlinePassed } from './command.ts'
 import { Refusal, type Draft } from './draft.ts'
 import { failStep } from './failure.ts'
 import { cancelAsked } from './landing.ts'
 import { stepOf } from './owed.ts'
 import type { Resource } from './state.ts'
+import { probing, stepUnknown, tellFailed } from './step-ended.ts'
+import { undoAttemptFailed } from './undo-ended.ts'
 
 export function deadlinePassed(draft: Draft, command: DeadlinePassed): Resource {
   const resource = draft.get(command.no)

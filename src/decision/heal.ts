@@ -1,7 +1,6 @@
 // A stuck resource is brought back: resumed where its run is recorded and the declaration says so, else probed or landed.
 import type { Plan } from '../lifecycle/plan.ts'
 import { nameOf } from './begin-run.ts'
-import { probeDeadlineMs, probing, tellFailed } from './call-ended.ts'
 import type { Heal } from './command.ts'
 import { holds, View } from './conditions.ts'
 import { Refusal, type Draft } from './draft.ts'
@@ -11,6 +10,7 @@ import { healingBudget, landRecovery } from './heal-probe.ts'
 import { holderLives } from './landing.ts'
 import { stepOf } from './owed.ts'
 import type { Resource, Run } from './state.ts'
+import { probeDeadlineMs, probing, tellFailed } from './step-ended.ts'
 
 export function heal(draft: Draft, command: Heal): Resource {
   const resource = draft.get(command.no)

@@ -110,7 +110,7 @@ function setLinks(
     if (target === null)
       throw new Refusal(
         'link_invalid',
-        `Cannot link ${resource.type} ${resource.id} to ${relation.type} ${String(id)}: there is no such resource.`,
+        `Cannot link ${resource.type} ${resource.id} to ${relation.type} ${JSON.stringify(id)}: there is no such resource.`,
       )
     links[name] = target.no
   }

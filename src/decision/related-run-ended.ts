@@ -1,7 +1,7 @@
 // A run that an `ask` step waits for has ended, or was refused.
-import { itemFinished } from './call-ended.ts'
 import type { RelatedRunEnded } from './command.ts'
 import { Refusal, type Draft } from './draft.ts'
+import { itemFinished } from './item-ended.ts'
 import { stepOf } from './owed.ts'
 import type { Resource } from './state.ts'
 

@@ -1,13 +1,14 @@
 // What people (and callbacks) do to a run under way: cancel, retry, skip, complete.
 import type { Plan } from '../lifecycle/plan.ts'
 import { beginQueued, nameOf } from './begin-run.ts'
-import { applyOutcome, stepDone, tellFailed } from './call-ended.ts'
+import { applyOutcome } from './call-ended.ts'
 import type { CancelRun, CompleteStep, RetryRun, SkipStep } from './command.ts'
 import { Refusal, type Draft } from './draft.ts'
 import { failStep, refuseIfNeverGivesUp } from './failure.ts'
 import { cancelAsked } from './landing.ts'
 import { owedCalls, stepOf } from './owed.ts'
 import { runId, type Resource, type Run } from './state.ts'
+import { stepDone, tellFailed } from './step-ended.ts'
 
 interface Steered {
   readonly resource: Resource
@@ -91,7 +92,7 @@ export function retryRun(draft: Draft, command: RetryRun): Resource {
       owner: draft.situation.claimant,
     },
   })
-  draft.tell(after, 'retried', resource.status, { ...(run.parked === null ? {} : { parked: run.parked.reason }) })
+  draft.tell(after, 'retried', resource.status, run.parked === null ? null : { parked: run.parked.reason })
   return after
 }
 

@@ -1,12 +1,12 @@
 // A timer is due: the operation it names is asked for, in the same commit that moves the timer on.
 import type { Plan, TimerPlan } from '../lifecycle/plan.ts'
-import { probeDeadlineMs } from './call-ended.ts'
 import { beginRun, nameOf, type Asked } from './begin-run.ts'
 import type { TimerFired } from './command.ts'
 import { holds, View } from './conditions.ts'
 import { Refusal, type Draft } from './draft.ts'
 import { blankRun } from './heal.ts'
 import type { Resource } from './state.ts'
+import { probeDeadlineMs } from './step-ended.ts'
 import { driftTimer } from './timers.ts'
 
 /** `refused` is the reason of an earlier try of this decision: the timer then only says so. */

@@ -1,0 +1,285 @@
+// A call of a step has ended: done, to be looked at again, cut, or failed. The one file that every usual step walks through.
+import type { Json, JsonObject } from '../base/json.ts'
+import type { Plan, StepPlan } from '../lifecycle/plan.ts'
+import { enterNext, entered } from './advance.ts'
+import { beginQueued } from './begin-run.ts'
+import type { Outcome } from './command.ts'
+import type { Draft } from './draft.ts'
+import { failStep, nextAttempt } from './failure.ts'
+import { confirmed } from './ledger.ts'
+import { stepOf } from './owed.ts'
+import { checkAgainst } from './schema-check.ts'
+import type { Resource, Run } from './state.ts'
+
+/** How long a probe may take. */
+export const probeDeadlineMs = 60_000
+
+export function stepEnded(draft: Draft, plan: Plan, resource: Resource, outcome: Outcome): Resource {
+  const run = resource.run!
+  const step = stepOf(plan, run)
+  switch (outcome.kind) {
+    case 'done':
+      return stepDone(draft, plan, resource, step, outcome.result)
+    case 'again':
+      return again(draft, resource, outcome.afterMs, step)
+    case 'unknown':
+      return stepUnknown(draft, plan, resource, step, outcome.reason)
+    case 'failed':
+      return stepFailed(draft, plan, resource, step, outcome.code, outcome.reason, outcome.terminal)
+    case 'answered':
+      return stepFailed(
+        draft,
+        plan,
+        resource,
+        step,
+        'invalid_result',
+        'the driver answered a step as if it were a probe',
+        false,
+      )
+  }
+}
+
+/** The usual way, walked by every step of every run: kept short. */
+export function stepDone(draft: Draft, plan: Plan, resource: Resource, step: StepPlan, given: unknown): Resource {
+  const run = resource.run!
+  let result: Json = (given ?? null) as Json
+  if (step.result !== null) {
+    const checked = checkAgainst(step.result, given)
+    if (checked.faults !== null) {
+      return stepFailed(
+        draft,
+        plan,
+        resource,
+        step,
+        'invalid_result',
+        `${step.name} answered what its schema refuses: ${checked.faults.join('; ')}`,
+        false,
+      )
+    }
+    result = (checked.value ?? null) as Json
+  }
+  const from = resource.status
+  const results = result === null ? run.results : { ...run.results, [step.name]: result }
+  const operation = plan.operations.get(run.operation)!
+  const next = operation.steps[run.step + 1]
+  if (next !== undefined && draft.writes.length === 0 && !run.forced && isPlain(next, plan, resource, step)) {
+    const after = draft.put(plainNext(draft, resource, run, results, next))
+    draft.tell(
+      after,
+      'stepDone',
+      from,
+      result === null ? { step: step.name, next: next.name } : { step: step.name, next: next.name, result },
+    )
+    return after
+  }
+  const kept = draft.change(resource, {
+    run: { ...run, results },
+    ledger: confirmed(resource, step, run.begun, result, draft.now),
+  })
+  const skips = { words: null as string[] | null }
+  const after = enterNext(draft, plan, kept, run.step, skips)
+  draft.tell(
+    after,
+    after.run === null ? 'landed' : 'stepDone',
+    from,
+    {
+      step: step.name,
+      ...(result === null ? {} : { result }),
+      ...(skips.words === null ? {} : { skipped: skips.words }),
+      ...(after.run === null ? ending(run, after) : entered(plan, after)),
+    },
+    run.begun,
+  )
+  return beginQueued(draft, plan, after)
+}
+
+/** Nothing happens between the two steps but the cursor and the status. */
+function isPlain(next: StepPlan, plan: Plan, resource: Resource, done: StepPlan): boolean {
+  return (
+    next.changes === null &&
+    next.when === null &&
+    next.forEach === null &&
+    next.asks.length === 0 &&
+    next.creates === null &&
+    done.creates === null &&
+    done.destroys === null &&
+    (next.status === resource.status || (plan.pair === null && plan.timers.length === 0))
+  )
+}
+
+function plainNext(draft: Draft, resource: Resource, run: Run, results: JsonObject, next: StepPlan): Resource {
+  return {
+    no: resource.no,
+    id: resource.id,
+    type: resource.type,
+    tenant: resource.tenant,
+    name: resource.name,
+    parent: resource.parent,
+    links: resource.links,
+    status: next.status,
+    description: resource.description,
+    properties: resource.properties,
+    revision: resource.revision + 1,
+    epoch: resource.epoch,
+    since: resource.status === next.status ? resource.since : draft.now,
+    createdAt: resource.createdAt,
+    run: {
+      begun: run.begun,
+      kind: run.kind,
+      operation: run.operation,
+      input: run.input,
+      by: run.by,
+      lane: run.lane,
+      forced: run.forced,
+      previous: run.previous,
+      askedBy: run.askedBy,
+      acceptedAt: run.acceptedAt,
+      phase: 'step',
+      step: next.index,
+      steps: [...run.steps, next.index],
+      results,
+      items: null,
+      undoing: run.undoing,
+      landing: run.landing,
+      reasons: run.reasons,
+      code: run.code,
+      probe: run.probe,
+      found: run.found,
+      attempt: 1,
+      probes: 0,
+      rounds: 0,
+      family: run.family,
+      dueAt: 0,
+      deadlineAt: draft.now + next.deadlineMs,
+      progressAt: next.progressMs === 0 ? 0 : draft.now + next.progressMs,
+      progress: '',
+      parked: null,
+      uncertain: false,
+      owner: run.owner,
+      resumed: run.resumed,
+    },
+    holder: resource.holder,
+    queue: resource.queue,
+    ledger: resource.ledger,
+    timers: resource.timers,
+    heals: resource.heals,
+    last: resource.last,
+  }
+}
+
+/** How a run ended, for the history. */
+export function ending(run: Run, after: Resource): JsonObject {
+  return { operation: run.operation, ...(after.description === '' ? {} : { description: after.description }) }
+}
+
+/** Not a failure: no attempt is spent, and something was heard. */
+export function again(draft: Draft, resource: Resource, afterMs: number, step: StepPlan): Resource {
+  const run = resource.run!
+  const after = draft.change(resource, {
+    run: {
+      ...run,
+      dueAt: draft.now + Math.max(0, afterMs),
+      progressAt: step.progressMs === 0 ? 0 : draft.now + Math.max(step.progressMs, afterMs),
+    },
+  })
+  draft.tell(after, 'stepAgain', resource.status, { call: run.phase, step: step.name, afterMs })
+  return after
+}
+
+/** The call was cut. With a probe the driver is asked before anything is repeated; without, the same key is tried by policy. */
+export function stepUnknown(draft: Draft, plan: Plan, resource: Resource, step: StepPlan, reason: string): Resource {
+  const run = resource.run!
+  if (step.probe !== null) {
+    const after = draft.change(resource, { run: { ...probing(draft, run), uncertain: true } })
+    draft.tell(after, 'outcomeUnknown', resource.status, { step: step.name, reason, probe: step.probe })
+    return after
+  }
+  const next = nextAttempt(draft, step, resource, run.attempt)
+  if (next !== null) return retry(draft, resource, step, next, 'unknown_outcome', reason)
+  if (run.forced) return stepFailed(draft, plan, resource, step, 'unknown_outcome', reason, true)
+  return park(
+    draft,
+    resource,
+    'unknown_outcome',
+    `${step.name} was cut ${run.attempt} times and has no probe: nobody knows whether it happened (${reason}). Look, then retry, skip or cancel.`,
+  )
+}
+
+export const probing = (draft: Draft, run: Run): Run => ({
+  ...run,
+  phase: 'probe',
+  probes: 1,
+  dueAt: 0,
+  deadlineAt: draft.now + probeDeadlineMs,
+  progressAt: 0,
+})
+
+/** Stops the run until somebody acts. It keeps its place and blocks like a running one. */
+export function park(
+  draft: Draft,
+  resource: Resource,
+  code: NonNullable<Run['parked']>['code'],
+  reason: string,
+): Resource {
+  const after = draft.change(resource, {
+    run: { ...resource.run!, parked: { code, reason, at: draft.now }, deadlineAt: 0, progressAt: 0 },
+    description: `Parked: ${reason}`,
+  })
+  draft.tell(after, 'parked', resource.status, { code, reason })
+  return after
+}
+
+function stepFailed(
+  draft: Draft,
+  plan: Plan,
+  resource: Resource,
+  step: StepPlan,
+  code: string,
+  reason: string,
+  terminal: boolean,
+): Resource {
+  const run = resource.run!
+  const next = terminal ? null : nextAttempt(draft, step, resource, run.attempt)
+  if (next !== null) return retry(draft, resource, step, next, code, reason)
+  const from = resource.status
+  const after = failStep(draft, plan, resource, { code, reasons: [reason] })
+  tellFailed(draft, plan, after, from, run, { step: step.name, code, reason })
+  return beginQueued(draft, plan, after)
+}
+
+export function tellFailed(
+  draft: Draft,
+  plan: Plan,
+  after: Resource,
+  from: string,
+  run: Run,
+  detail: JsonObject,
+): void {
+  const ended = after.run === null || after.run.begun !== run.begun
+  draft.tell(
+    after,
+    ended ? 'landed' : 'failed',
+    from,
+    { ...detail, failed: true, ...(ended ? ending(run, after) : { phase: after.run!.phase, ...entered(plan, after) }) },
+    run.begun,
+  )
+}
+
+function retry(
+  draft: Draft,
+  resource: Resource,
+  step: StepPlan,
+  next: { attempt: number; dueAt: number },
+  code: string,
+  reason: string,
+): Resource {
+  const after = draft.change(resource, { run: { ...resource.run!, ...next } })
+  draft.tell(after, 'attemptFailed', resource.status, {
+    step: step.name,
+    attempt: next.attempt - 1,
+    code,
+    reason,
+    nextAt: next.dueAt,
+  })
+  return after
+}

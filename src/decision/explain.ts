@@ -1,0 +1,186 @@
+// Why a resource stands where it stands, what happens next by itself, and when. Pure: reads facts, changes nothing.
+import type { Millis } from '../base/clock.ts'
+import type { FailurePlan, Plan, Plans } from '../lifecycle/plan.ts'
+import { allowedOperations, nameOf } from './begin-run.ts'
+import type { Situation } from './situation.ts'
+import { nobody, runId, type Resource, type Run } from './state.ts'
+
+export interface Explanation {
+  /** From what is seen to why, one sentence each. */
+  readonly because: readonly string[]
+  /** The next thing that happens without a human; null when only a human moves it on. */
+  readonly next: { readonly what: string; readonly at: Millis | null } | null
+  /** Within this time it is settled once faults stop; null when settled already, or when it is declared to try for ever. */
+  readonly settlesWithinMs: number | null
+  readonly allowed: readonly string[]
+}
+
+/** How the installation is set: what the bound is computed from. */
+export interface Pace {
+  readonly leaseMs: number
+  readonly healEveryMs: number
+  /** Is the incarnation alive, as far as the store knows? */
+  readonly isAlive: (owner: number) => boolean
+}
+
+export function explain(plans: Plans, situation: Situation, resource: Resource, pace: Pace): Explanation {
+  const plan = plans.get(resource.type)
+  const allowed = plan === undefined ? [] : allowedOperations(plan, resource)
+  if (plan === undefined) {
+    return {
+      because: [`No lifecycle of type ${resource.type} is loaded: nothing is known about ${resource.status}.`],
+      next: null,
+      settlesWithinMs: null,
+      allowed,
+    }
+  }
+  const kind = plan.kinds.get(resource.status) ?? 'stable'
+  const meaning = plan.meanings.get(resource.status)
+  const because = [
+    `${nameOf(resource)} is ${resource.status} (${kind}) since ${iso(resource.since)}${meaning ? `: ${meaning}` : '.'}`,
+    ...(resource.description === '' ? [] : [`It says: ${resource.description}`]),
+  ]
+  const run = resource.run
+  if (run !== null && run.kind !== 'drift') {
+    because.push(...runWords(plan, situation, resource, run, pace))
+    return {
+      because,
+      next: nextOfRun(plan, situation, resource, run, pace),
+      settlesWithinMs: settlesWithin(plan, run, pace),
+      allowed,
+    }
+  }
+  if (kind === 'transitional')
+    return {
+      because: [...because, ...unownedWords(situation, resource)],
+      next: nextOfUnowned(plan, situation, resource, pace),
+      settlesWithinMs: boundWithoutRun(pace),
+      allowed,
+    }
+  const orphans = resource.ledger.filter((entry) => entry.state === 'orphaned' || entry.state === 'sweeping')
+  if (orphans.length > 0)
+    because.push(
+      `It left behind ${orphans.map((entry) => entry.name).join(', ')}: the sweeper looks after ${orphans.length === 1 ? 'it' : 'them'}.`,
+    )
+  if (allowed.length > 0) because.push(`It may be asked to ${allowed.join(', ')}.`)
+  return { because, next: nextTimer(plan, resource), settlesWithinMs: null, allowed }
+}
+
+const iso = (at: Millis): string => new Date(at).toISOString()
+
+function runWords(plan: Plan, situation: Situation, resource: Resource, run: Run, pace: Pace): string[] {
+  const words: string[] = []
+  const id = runId({ no: resource.no, begun: run.begun })
+  const operation = plan.operations.get(run.operation)
+  const step = operation?.steps[run.step]
+  const what =
+    run.kind === 'heal'
+      ? `Healing ${id}${run.operation === '' ? '' : ` of ${run.operation}`}`
+      : `Run ${id} of ${run.operation}`
+  words.push(`${what}, asked by ${run.by} at ${iso(run.acceptedAt)}${run.forced ? ' and forced' : ''}, is under way.`)
+  if (step !== undefined && run.phase !== 'healProbe') {
+    const where = {
+      step: 'It is in',
+      probe: 'It asks whether a cut call happened, in',
+      undo: 'It is being undone after',
+      cascade: 'It moves related resources after',
+      healProbe: '',
+    }[run.phase]
+    words.push(`${where} step ${step.index + 1} of ${operation!.steps.length}, ${step.name}, attempt ${run.attempt}.`)
+  }
+  if (run.progress !== '') words.push(`Its driver last said: ${run.progress}`)
+  if (run.reasons.length > 0) words.push(`What failed: ${run.reasons.join(', ')}.`)
+  if (run.items !== null && run.items.length > 0) words.push(itemWords(situation, run))
+  if (run.parked !== null) words.push(`It is parked since ${iso(run.parked.at)}: ${run.parked.reason}`)
+  else if (run.owner === nobody) words.push('No worker has taken it yet.')
+  else
+    words.push(pace.isAlive(run.owner) ? `Worker ${run.owner} is carrying it out.` : `Its worker ${run.owner} is gone.`)
+  return words
+}
+
+function itemWords(situation: Situation, run: Run): string {
+  const names = run.items!.slice(0, 5).map((item) => situation.resource(item.no)?.id ?? String(item.no))
+  return `It waits for ${names.join(', ')}${run.items!.length > 5 ? ` and ${run.items!.length - 5} more` : ''}.`
+}
+
+function nextOfRun(plan: Plan, situation: Situation, resource: Resource, run: Run, pace: Pace): Explanation['next'] {
+  if (run.parked !== null) return null
+  if (run.owner !== nobody && !pace.isAlive(run.owner))
+    return {
+      what: `It is healed: ${plan.heal.get(resource.status)?.words ?? 'resumed'}.`,
+      at: situation.now + pace.healEveryMs,
+    }
+  if (run.owner === nobody) return { what: 'A worker claims it.', at: Math.max(run.dueAt, situation.now) }
+  if (run.dueAt > situation.now) return { what: 'The call is made again.', at: run.dueAt }
+  if (run.progressAt !== 0 && (run.deadlineAt === 0 || run.progressAt < run.deadlineAt))
+    return { what: 'If nothing is heard by then, the call is taken as cut.', at: run.progressAt }
+  if (run.deadlineAt === 0) return { what: 'It goes on at once.', at: situation.now }
+  return { what: `If it is not done by then: ${lateWords(plan, run)}.`, at: run.deadlineAt }
+}
+
+function lateWords(plan: Plan, run: Run): string {
+  const operation = plan.operations.get(run.operation)
+  const step = operation?.steps[run.step]
+  if (run.phase !== 'step' || operation === undefined || step === undefined) return 'the answer counts as unknown'
+  if (step.probe !== null) return `${step.probe} is asked whether it happened all the same`
+  return failureWords(step.onFailure ?? operation.onFailure)
+}
+
+function failureWords(answer: FailurePlan): string {
+  if (answer.tryAgain !== null) return `it is tried again after ${answer.tryAgain.againMs / 1000} s`
+  const words = answer.cases.map(
+    (one) =>
+      `${one.undo ? 'it is undone and put' : 'it is put'} ${one.status === null ? 'back where it came from' : `to ${one.status}`}`,
+  )
+  return words.join(', or ')
+}
+
+function unownedWords(situation: Situation, resource: Resource): string[] {
+  const holder = resource.holder
+  if (holder === null) return ['No run is recorded for it: it was imported, edited by hand, or there is a bug.']
+  const by = situation.resource(holder.no)
+  const lives = by?.run?.begun === holder.begun
+  return [
+    lives
+      ? `Run ${runId(holder)} of ${nameOf(by!)} moved it there and will move it on.`
+      : `Run ${runId(holder)}, which moved it there, has ended.`,
+  ]
+}
+
+function nextOfUnowned(plan: Plan, situation: Situation, resource: Resource, pace: Pace): Explanation['next'] {
+  return { what: `It is healed: ${plan.heal.get(resource.status)?.words ?? ''}.`, at: situation.now + pace.healEveryMs }
+}
+
+function nextTimer(plan: Plan, resource: Resource): Explanation['next'] {
+  const [first] = Object.entries(resource.timers).sort(([, a], [, b]) => a - b)
+  if (first === undefined) return null
+  const asks = plan.timers
+    .find((timer) => timer.name === first[0])
+    ?.asks.map((ask) => `${ask.operation}${ask.relation === null ? '' : ` of its ${ask.relation.name}`}`)
+  return {
+    what:
+      asks === undefined
+        ? 'The driver is asked whether it is still as recorded.'
+        : `Timer ${first[0]} asks for ${asks.join(' and ')}.`,
+    at: first[1],
+  }
+}
+
+const boundWithoutRun = (pace: Pace): number => pace.leaseMs + pace.healEveryMs * 2 + 60_000
+
+/**
+ * The bound of G1 for one run: the lease must lapse, a pass must find it, and every step that is left (and every undo of those
+ * begun) may use up its deadline. Null where the declaration says to try for ever.
+ */
+export function settlesWithin(plan: Plan, run: Run, pace: Pace): number | null {
+  const operation = plan.operations.get(run.operation)
+  if (run.parked !== null) return null
+  if (operation === undefined) return boundWithoutRun(pace)
+  const left = operation.steps.slice(run.step)
+  if (left.some((step) => (step.onFailure ?? operation.onFailure).tryAgain !== null)) return null
+  const doing = left.reduce((sum, step) => sum + step.deadlineMs + 60_000, 0)
+  const undoing = operation.steps
+    .filter((step) => step.undo !== null)
+    .reduce((sum, step) => sum + (step.deadlineMs + step.retry.atMostMs) * (step.retry.times + 1), 0)
+  return pace.leaseMs + pace.healEveryMs * 2 + doing + undoing
+}

@@ -1,0 +1,87 @@
+// Takes runs that wait for a worker: accepted where none was, given back by one that stopped, or left over when all were full.
+// Woken when something may wait; else looks slowly, as the net under a lost wake-up.
+import type { Clock } from '../base/clock.ts'
+import type { Incarnation } from '../decision/state.ts'
+import type { Plans } from '../lifecycle/plan.ts'
+import type { Store } from '../store/store.ts'
+import type { Door } from './door.ts'
+import type { ForeignWrites } from './foreign-writes.ts'
+import type { Log } from './log.ts'
+import { Rhythm } from './rhythm.ts'
+import type { Worker } from './worker.ts'
+
+export interface ClaimerOptions {
+  readonly store: Store
+  readonly plans: Plans
+  readonly door: Door
+  readonly clock: Clock
+  readonly log: Log
+  readonly foreign: ForeignWrites
+  readonly worker: Worker
+  readonly me: Incarnation
+  readonly pollMs: number
+}
+
+const pageSize = 200
+const gapMs = 20
+
+export class Claimer {
+  readonly #options: ClaimerOptions
+  readonly #rhythm: Rhythm
+  /** Something is known to wait: accepted here while this worker was full, or given back. */
+  #isHinted = true
+  #seenForeign = 0
+  #lookedAt = -Infinity
+
+  constructor(options: ClaimerOptions) {
+    this.#options = options
+    const { clock, log } = options
+    this.#rhythm = new Rhythm({ clock, log, name: 'claimer', pass: () => this.#pass(), gapMs, afterFailureMs: 1_000 })
+  }
+
+  start(): void {
+    this.#rhythm.start()
+  }
+
+  stop(): Promise<void> {
+    return this.#rhythm.stop()
+  }
+
+  /** The store says that something may have been written. */
+  wake(): void {
+    this.#rhythm.wake()
+  }
+
+  /** A run waits for a worker. */
+  hint(): void {
+    this.#isHinted = true
+    this.#rhythm.wake()
+  }
+
+  async #pass(): Promise<number> {
+    const { store, foreign, clock, worker, pollMs } = this.#options
+    const asOf = foreign.look()
+    const isPollDue = clock.monotonic() - this.#lookedAt >= pollMs
+    if (!this.#isHinted && asOf === this.#seenForeign && !isPollDue) return pollMs
+    this.#isHinted = false
+    this.#seenForeign = asOf
+    this.#lookedAt = clock.monotonic()
+    for (let after = 0; ;) {
+      const room = Math.min(worker.room, pageSize)
+      if (room <= 0) {
+        // Looked at again when there is room: the poll, or the next end of a run, finds it.
+        this.#isHinted = true
+        return gapMs * 10
+      }
+      const found = await store.work({ work: 'waiting' }, clock.now(), room, after)
+      await this.#claim(found.filter((one) => this.#options.plans.get(one.type) !== undefined).map((one) => one.no))
+      if (found.length < room) return pollMs
+      after = found.at(-1)!.no
+    }
+  }
+
+  async #claim(nos: readonly number[]): Promise<void> {
+    const { door, me } = this.#options
+    await Promise.all(nos.map((no) => door.ask({ kind: 'claim', no, owner: me, by: `worker ${me}` })))
+  }
+}

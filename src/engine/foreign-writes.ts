@@ -1,0 +1,23 @@
+// Whether other processes have written. The store tells it once ("since the last time you asked"), several parts of the engine
+// must know: so one object asks, and each part compares the count with the one it saw last.
+import type { Store } from '../store/store.ts'
+
+export class ForeignWrites {
+  readonly #store: Store
+  #count = 1
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  /** Asks the store; the answer is higher than before when somebody else may have written. */
+  look(): number {
+    if (this.#store.othersWrote()) this.#count++
+    return this.#count
+  }
+
+  /** The count of the last look. */
+  get count(): number {
+    return this.#count
+  }
+}

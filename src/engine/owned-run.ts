@@ -1,0 +1,81 @@
+// What a worker keeps in memory of a run it owns, and of each call it makes for it.
+import type { OwedCall } from '../decision/owed.ts'
+import type { Lane, No, Resource } from '../decision/state.ts'
+import type { Plan } from '../lifecycle/plan.ts'
+import type { Waiting } from './lanes.ts'
+import { Abort } from './run-step.ts'
+
+export class OwnedRun {
+  readonly no: No
+  readonly plan: Plan
+  resource: Resource
+  calls: RunCall[] = []
+  /** Calls of this resource that were aborted and have not ended yet. */
+  detached = 0
+  /** The earliest alarm that is set; 0: none. */
+  alarmAt = 0
+  /** The run (its `begun`) that pre-empted one owned here. */
+  graceOf = 0
+  /** The revision at which its deadline was reported. */
+  overdueTold = 0
+  /** When it was last known to be as it is here. */
+  trustedAt = 0
+  /** The count of foreign writes at that time. */
+  asOf = 0
+  isGivenBack = false
+
+  constructor(resource: Resource, plan: Plan) {
+    this.no = resource.no
+    this.resource = resource
+    this.plan = plan
+  }
+
+  find(owed: OwedCall): RunCall | undefined {
+    return this.calls.find((call) => call.epoch === this.resource.epoch && call.is(owed))
+  }
+
+  /** The first call of a pre-empting run need not wait: the interrupted call was made here and has ended. */
+  isGraceOver(owed: OwedCall): boolean {
+    const run = this.resource.run!
+    if (this.detached > 0 || this.graceOf !== run.begun) return false
+    return run.phase === 'step' && run.steps.length === 1 && owed.name.attempt === 1 && run.rounds === 0
+  }
+}
+
+export class RunCall implements Waiting {
+  readonly owned: OwnedRun
+  readonly owed: OwedCall
+  readonly epoch: number
+  readonly lane: Lane
+  readonly tenant: string
+  readonly abort = new Abort()
+  state: 'queued' | 'running' | 'reporting' | 'detached' | 'gone' = 'queued'
+  startedAt = 0
+  refusals = 0
+  cancelReport: (() => void) | null = null
+
+  constructor(owned: OwnedRun, owed: OwedCall) {
+    this.owned = owned
+    this.owed = owed
+    this.epoch = owned.resource.epoch
+    this.lane = owned.resource.run!.lane
+    this.tenant = owned.resource.tenant
+  }
+
+  get no(): No {
+    return this.owned.no
+  }
+
+  get isWithdrawn(): boolean {
+    return this.state !== 'queued'
+  }
+
+  /** The driver is at it, or its outcome is not committed yet. An ask waits for others and counts for nothing here. */
+  get isUnderWay(): boolean {
+    return (this.state === 'running' || this.state === 'reporting') && this.owed.does === 'driver'
+  }
+
+  is(owed: OwedCall): boolean {
+    return this.owed.name.attempt === owed.name.attempt && this.owed.key === owed.key
+  }
+}

@@ -1,0 +1,41 @@
+// Reads what a computation needs, outside of any change: the same "say what is missing, load it, compute again" as the door.
+import type { Clock } from '../base/clock.ts'
+import { Needs, type Situation } from '../decision/situation.ts'
+import type { Plans } from '../lifecycle/plan.ts'
+import type { Answer, MaybePromise, Store } from '../store/store.ts'
+import { WorkingSet } from './working-set.ts'
+
+export interface ReadFrom {
+  readonly store: Store
+  readonly plans: Plans
+  readonly clock: Clock
+}
+
+/** Answers at once where the store does. */
+export function read<T>(from: ReadFrom, compute: (situation: Situation) => T): MaybePromise<T> {
+  const set = new WorkingSet({ plans: from.plans, cacheSize: Infinity })
+  set.begin(from.clock.now(), 1)
+  return attempt(from, set, compute)
+}
+
+function attempt<T>(from: ReadFrom, set: WorkingSet, compute: (situation: Situation) => T): MaybePromise<T> {
+  for (;;) {
+    let ask
+    try {
+      return compute(set)
+    } catch (thrown) {
+      if (!(thrown instanceof Needs)) throw thrown
+      ask = thrown.ask
+    }
+    const missing = ask
+    const supply = (answers: readonly Answer[]) => set.supply(missing, answers[0]!)
+    const loading = from.store.load([missing])
+    if (loading instanceof Promise) {
+      return loading.then((answers) => {
+        supply(answers)
+        return attempt(from, set, compute)
+      })
+    }
+    supply(loading)
+  }
+}

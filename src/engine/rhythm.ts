@@ -1,0 +1,103 @@
+// One duty that is done again and again: at once when woken, else after a while, never twice at a time.
+//
+//   resting  -> running   its time has come, or it was woken (not more often than `gapMs`)
+//   running  -> resting   the pass is over; it says when the next one is wanted
+//   stopped               no timer is left behind; `stop` resolves when a pass under way has ended
+import type { Clock } from '../base/clock.ts'
+import type { MaybePromise } from '../store/store.ts'
+import type { Log } from './log.ts'
+
+export interface RhythmOptions {
+  readonly clock: Clock
+  readonly log: Log
+  readonly name: string
+  /** Answers in how many milliseconds the next pass is wanted at the latest; undefined: only when woken. */
+  readonly pass: () => MaybePromise<number | undefined>
+  /** Least time between two passes. */
+  readonly gapMs: number
+  /** After a pass that failed. */
+  readonly afterFailureMs: number
+}
+
+export class Rhythm {
+  readonly #options: RhythmOptions
+  #state: 'resting' | 'running' | 'stopped' = 'stopped'
+  #isWoken = false
+  #endedAt = -Infinity
+  #timer: { readonly at: number; readonly cancel: () => void } | null = null
+  #whenStopped: (() => void)[] = []
+
+  constructor(options: RhythmOptions) {
+    this.#options = options
+  }
+
+  start(): void {
+    if (this.#state !== 'stopped') return
+    this.#state = 'resting'
+    this.#schedule(0)
+  }
+
+  /** Something may be to do. */
+  wake(): void {
+    if (this.#state === 'running') this.#isWoken = true
+    else if (this.#state === 'resting') this.#scheduleSoon()
+  }
+
+  stop(): Promise<void> {
+    const wasRunning = this.#state === 'running'
+    this.#state = 'stopped'
+    this.#cancel()
+    return wasRunning ? new Promise((resolve) => this.#whenStopped.push(resolve)) : Promise.resolve()
+  }
+
+  #scheduleSoon(): void {
+    this.#schedule(Math.max(0, this.#endedAt + this.#options.gapMs - this.#options.clock.monotonic()))
+  }
+
+  #schedule(ms: number): void {
+    const at = this.#options.clock.monotonic() + ms
+    if (this.#timer !== null && this.#timer.at <= at) return
+    this.#cancel()
+    this.#timer = { at, cancel: this.#options.clock.after(ms, () => this.#run()) }
+  }
+
+  #cancel(): void {
+    this.#timer?.cancel()
+    this.#timer = null
+  }
+
+  #run(): void {
+    this.#timer = null
+    if (this.#state !== 'resting') return
+    this.#state = 'running'
+    this.#isWoken = false
+    try {
+      const passing = this.#options.pass()
+      if (passing instanceof Promise) {
+        passing.then(
+          (next) => this.#ended(next),
+          (error: unknown) => this.#failed(error),
+        )
+      } else this.#ended(passing)
+    } catch (error) {
+      this.#failed(error)
+    }
+  }
+
+  #failed(error: unknown): void {
+    this.#options.log('warn', `${this.#options.name}: a pass failed`, { error })
+    this.#ended(this.#options.afterFailureMs)
+  }
+
+  #ended(next: number | undefined): void {
+    this.#endedAt = this.#options.clock.monotonic()
+    if (this.#state === 'stopped') {
+      for (const resolve of this.#whenStopped) resolve()
+      this.#whenStopped = []
+      return
+    }
+    this.#state = 'resting'
+    if (this.#isWoken) this.#scheduleSoon()
+    else if (next !== undefined) this.#schedule(Math.max(next, this.#options.gapMs))
+  }
+}

@@ -1,0 +1,439 @@
+// Carries out the runs that this incarnation owns. Level-triggered: after every change of a run, what it owes is compared with
+// the calls that are under way; what is missing is started, what is no longer owed is aborted. Nothing here must be remembered.
+//
+// The worker: working -> stopping (starts nothing, gives back what has no call, waits for the rest) -> stopped.
+// A call:     queued -> running -> reporting -> gone (its outcome is committed)
+//             queued -> gone (withdrawn before it was made);  running -> detached (aborted: no longer owed) -> gone (it has ended)
+import type { Clock } from '../base/clock.ts'
+import type { Random } from '../base/random.ts'
+import type { Command, Outcome } from '../decision/command.ts'
+import type { Decision } from '../decision/decision.ts'
+import { owedCalls, type OwedCall } from '../decision/owed.ts'
+import type { Ask } from '../decision/situation.ts'
+import type { Incarnation, No, Resource } from '../decision/state.ts'
+import type { Write } from '../store/store.ts'
+import { Alarm } from './alarm.ts'
+import { askRelated } from './ask-related.ts'
+import type { Door } from './door.ts'
+import type { ForeignWrites } from './foreign-writes.ts'
+import { Lanes } from './lanes.ts'
+import type { LeaseKeeper } from './lease-keeper.ts'
+import type { Log } from './log.ts'
+import { OwnedRun, RunCall } from './owned-run.ts'
+import { runStep, type StepContext } from './run-step.ts'
+import { shortestDeadlineMs } from './shortest-deadline.ts'
+
+export interface WorkerOptions extends StepContext {
+  readonly door: Door
+  readonly random: Random
+  readonly log: Log
+  readonly foreign: ForeignWrites
+  readonly lease: LeaseKeeper
+  /** Most driver calls at a time. */
+  readonly concurrency: number
+  /** Most runs owned at a time. */
+  readonly runs: number
+  /** Told when a run waits for any worker. */
+  readonly onWaiting: () => void
+}
+
+/** How long what is known of a run may be trusted, when others write too, before another call is started from it. */
+const trustMs = 100
+const reportAgainFirstMs = 1_000
+const reportAgainAtMostMs = 60_000
+const leaseLookMs = 100
+
+export class Worker {
+  readonly #options: WorkerOptions
+  readonly #me: Incarnation
+  readonly #by: string
+  readonly #clock: Clock
+  readonly #owned = new Map<No, OwnedRun>()
+  readonly #lanes: Lanes<RunCall>
+  readonly #alarm: Alarm
+  readonly #shortestMs: number
+  #state: 'working' | 'stopping' | 'stopped' = 'working'
+  #cancelDeadlines: (() => void) | null = null
+  #cancelWatch: (() => void) | null = null
+  #cancelLeaseLook: (() => void) | null = null
+  #isPumping = false
+  #whenEmpty: (() => void) | null = null
+  readonly figures = { calls: 0, aborted: 0 }
+
+  constructor(options: WorkerOptions) {
+    this.#options = options
+    this.#me = options.lease.no
+    this.#by = `worker ${this.#me}`
+    this.#clock = options.clock
+    this.#lanes = new Lanes(options.concurrency)
+    this.#alarm = new Alarm(options.clock, (nos) => void this.#due(nos))
+    this.#shortestMs = shortestDeadlineMs(options.plans)
+  }
+
+  /** The incarnation that new runs may name as their owner now; 0 when this worker is full or stopping. */
+  claimant(command: Command): Incarnation {
+    if (this.#state !== 'working' || !this.#options.lease.isLive) return 0
+    if (this.#owned.size < this.#options.runs) return this.#me
+    // Deletes get in even then: they are how load goes away.
+    if (command.kind !== 'requestOperation' || this.#owned.size >= 2 * this.#options.runs) return 0
+    return this.#options.plans.get(command.type)?.operations.get(command.operation)?.removes ? this.#me : 0
+  }
+
+  /** Runs that could be taken. */
+  get room(): number {
+    return this.#state === 'working' ? Math.max(0, this.#options.runs - this.#owned.size) : 0
+  }
+
+  get owned(): number {
+    return this.#owned.size
+  }
+
+  get underWay(): number {
+    return this.#lanes.running
+  }
+
+  get queued(): number {
+    return this.#lanes.queued
+  }
+
+  /** What was committed here. */
+  committed(writes: readonly Write[]): void {
+    for (const { before, after } of writes) {
+      const run = after.run
+      if (run !== null && run.owner === this.#me) this.#keep(after, before)
+      else {
+        const owned = this.#owned.get(after.no)
+        if (owned !== undefined) this.#release(owned, 'the run moved on')
+        if (run !== null && run.owner === 0 && run.parked === null) this.#options.onWaiting()
+      }
+    }
+    this.#pump()
+  }
+
+  /** What was read from the store; older than what is known here, it is ignored. */
+  seen(resource: Resource): void {
+    const owned = this.#owned.get(resource.no)
+    if (owned === undefined || resource.revision <= owned.resource.revision) return
+    this.#options.door.forget(resource.no)
+    if (resource.run !== null && resource.run.owner === this.#me) this.#keep(resource, owned.resource)
+    else this.#release(owned, 'the run moved on elsewhere')
+  }
+
+  /** The lease is gone: every call is aborted, nothing more is started or written. */
+  lose(): void {
+    this.#state = 'stopped'
+    for (const owned of this.#owned.values()) this.#release(owned, 'the lease was lost')
+    this.#quiet()
+  }
+
+  /** Starts nothing more, waits for the calls under way, gives back every run. */
+  async stop(patienceMs: number): Promise<void> {
+    if (this.#state !== 'working') return
+    this.#state = 'stopping'
+    for (const owned of this.#owned.values()) this.#compare(owned)
+    if (this.#owned.size > 0) {
+      const empty = new Promise<void>((resolve) => (this.#whenEmpty = resolve))
+      const cancel = this.#clock.after(patienceMs, () => {
+        for (const owned of this.#owned.values()) this.#giveBack(owned)
+      })
+      await empty
+      cancel()
+    }
+    this.#state = 'stopped'
+    this.#quiet()
+  }
+
+  #quiet(): void {
+    this.#alarm.clear()
+    this.#cancelDeadlines?.()
+    this.#cancelWatch?.()
+    this.#cancelLeaseLook?.()
+    this.#cancelDeadlines = this.#cancelWatch = this.#cancelLeaseLook = null
+  }
+
+  #keep(after: Resource, before: Resource | null): void {
+    if (this.#state === 'stopped') return
+    let owned = this.#owned.get(after.no)
+    if (owned === undefined) {
+      owned = new OwnedRun(after, this.#options.plans.get(after.type)!)
+      this.#owned.set(after.no, owned)
+      if (this.#cancelDeadlines === null) this.#planDeadlines(this.#shortestMs)
+    } else {
+      // Pre-empted by a new run that is owned here too: the wait for the interrupted call is over when it has ended here.
+      const preempted = before?.run?.owner === this.#me && before.run.begun !== after.run!.begun
+      if (preempted) owned.graceOf = after.run!.begun
+      owned.resource = after
+    }
+    owned.trustedAt = this.#clock.monotonic()
+    owned.asOf = this.#options.foreign.count
+    this.#compare(owned)
+  }
+
+  #release(owned: OwnedRun, why: string): void {
+    this.#owned.delete(owned.no)
+    for (const call of owned.calls) this.#withdraw(call, why)
+    owned.calls = []
+    if (this.#owned.size > 0) return
+    this.#cancelDeadlines?.()
+    this.#cancelDeadlines = null
+    this.#whenEmpty?.()
+  }
+
+  /** The heart: what is owed against what is under way. */
+  #compare(owned: OwnedRun): void {
+    if (this.#state === 'stopping') {
+      if (!owned.calls.some((call) => call.isUnderWay)) this.#giveBack(owned)
+      else this.#withdrawUnowed(owned, owedCalls(owned.plan, owned.resource))
+      return
+    }
+    const owed = owedCalls(owned.plan, owned.resource)
+    if (owned.calls.length > 0) this.#withdrawUnowed(owned, owed)
+    const now = this.#clock.now()
+    for (const one of owed) {
+      if (owned.calls.length > 0 && owned.find(one) !== undefined) continue
+      if (one.dueAt > now && !owned.isGraceOver(one)) this.#wakeAt(owned, one.dueAt)
+      else this.#begin(owned, one)
+    }
+  }
+
+  #withdrawUnowed(owned: OwnedRun, owed: readonly OwedCall[]): void {
+    const kept: RunCall[] = []
+    for (const call of owned.calls) {
+      if (call.epoch === owned.resource.epoch && owed.some((one) => call.is(one))) kept.push(call)
+      else this.#withdraw(call, 'the run no longer owes this call')
+    }
+    owned.calls = kept
+  }
+
+  #wakeAt(owned: OwnedRun, at: number): void {
+    if (owned.alarmAt !== 0 && owned.alarmAt <= at) return
+    owned.alarmAt = at
+    this.#alarm.set(at, owned.no)
+  }
+
+  async #due(nos: readonly No[]): Promise<void> {
+    const due: OwnedRun[] = []
+    for (const no of nos) {
+      const owned = this.#owned.get(no)
+      if (owned === undefined) continue
+      owned.alarmAt = 0
+      due.push(owned)
+    }
+    await this.#verify(due)
+    for (const owned of due) if (this.#owned.get(owned.no) === owned) this.#compare(owned)
+    this.#pump()
+  }
+
+  /** Where others write too, what is known of these runs is read again before anything is started from it. */
+  async #verify(runs: readonly OwnedRun[]): Promise<void> {
+    if (runs.length === 0) return
+    const { store, foreign, log } = this.#options
+    const asOf = foreign.look()
+    const readAt = this.#clock.monotonic()
+    const asks: Ask[] = []
+    for (const one of runs) {
+      if (one.asOf !== asOf && one.trustedAt <= readAt - trustMs) asks.push({ ask: 'resource', no: one.no })
+    }
+    if (asks.length === 0) return
+    try {
+      for (const answer of await store.load(asks)) {
+        const resource = answer as Resource | null
+        if (resource === null) continue
+        this.seen(resource)
+        const owned = this.#owned.get(resource.no)
+        if (owned === undefined) continue
+        owned.trustedAt = readAt
+        owned.asOf = asOf
+      }
+    } catch (error) {
+      log('warn', 'could not read the runs under way', { error })
+    }
+  }
+
+  #begin(owned: OwnedRun, owed: OwedCall): void {
+    const call = new RunCall(owned, owed)
+    owned.calls.push(call)
+    if (owed.does === 'driver') {
+      if (this.#options.lease.mayStart() && this.#lanes.enter(call.lane)) this.#start(call)
+      else this.#lanes.add(call)
+    } else if (owed.does === 'ask') {
+      call.state = 'running'
+      askRelated(this.#options, call, () => this.#ended(call, { kind: 'done', result: null }))
+    } else {
+      call.state = 'running'
+      this.#ended(call, { kind: 'done', result: null })
+    }
+  }
+
+  #pump(): void {
+    if (this.#lanes.queued === 0 || this.#state !== 'working') return
+    if (!this.#options.lease.mayStart()) {
+      this.#cancelLeaseLook ??= this.#clock.after(leaseLookMs, () => {
+        this.#cancelLeaseLook = null
+        this.#pump()
+      })
+      return
+    }
+    // A driver that answers at once ends its call inside this loop: no pumping inside of pumping.
+    if (this.#isPumping) return
+    this.#isPumping = true
+    const waited: RunCall[] = []
+    const old = this.#clock.monotonic() - trustMs
+    for (let call = this.#lanes.next(); call !== null; call = this.#lanes.next()) {
+      if (call.owned.trustedAt > old) this.#start(call)
+      else waited.push(call)
+    }
+    this.#isPumping = false
+    if (waited.length > 0) void this.#startVerified(waited)
+  }
+
+  /** These have waited in the line: others may have changed their runs meanwhile. */
+  async #startVerified(calls: readonly RunCall[]): Promise<void> {
+    await this.#verify([...new Set(calls.map((call) => call.owned))])
+    for (const call of calls) {
+      if (call.state === 'queued' && this.#state === 'working') this.#start(call)
+      else this.#lanes.leave(call.lane)
+    }
+    if (this.#lanes.queued > 0) this.#pump()
+  }
+
+  #start(call: RunCall): void {
+    call.state = 'running'
+    call.startedAt = this.#clock.monotonic()
+    this.figures.calls++
+    if (this.#cancelWatch === null) this.#planWatch()
+    runStep(this.#options, {
+      resource: call.owned.resource,
+      owed: call.owed,
+      abort: call.abort,
+      onProgress: (text) => this.#progress(call, text),
+      onEnd: (outcome) => this.#ended(call, outcome),
+    })
+  }
+
+  #progress(call: RunCall, text: string): void {
+    if (call.state !== 'running' || this.#state === 'stopped') return
+    this.#options.door.submit({ kind: 'progressReported', no: call.no, epoch: call.epoch, text, by: this.#by }, null)
+  }
+
+  #ended(call: RunCall, outcome: Outcome): void {
+    if (call.state === 'gone') return
+    if (call.owed.does === 'driver' && call.state === 'running') this.#lanes.leave(call.lane)
+    if (call.state === 'detached') {
+      const { owned } = call
+      owned.detached--
+      // The driver obeyed the signal: nothing to tell. Anything else is evidence of what really happened.
+      if (outcome.kind !== 'failed' && outcome.kind !== 'unknown') this.#report(call, outcome)
+      if (owned.detached === 0 && this.#owned.get(call.no) === owned) this.#compare(owned)
+    } else {
+      call.state = 'reporting'
+      this.#report(call, outcome)
+    }
+    this.#pump()
+  }
+
+  #report(call: RunCall, outcome: Outcome): void {
+    this.#options.door.submit(
+      { kind: 'callEnded', no: call.no, epoch: call.epoch, call: call.owed.name, outcome, by: this.#by },
+      (decision) => this.#reported(call, outcome, decision),
+    )
+  }
+
+  #reported(call: RunCall, outcome: Outcome, decision: Decision): void {
+    if (decision.accepted || call.state !== 'reporting') return
+    // Refused: either the run moved on elsewhere, which reading it shows, or it could not be taken now and is told again later.
+    const waitMs = Math.min(reportAgainAtMostMs, reportAgainFirstMs * 2 ** call.refusals++)
+    void this.#refresh(call.owned).then(() => {
+      if (call.state !== 'reporting' || this.#owned.get(call.no) !== call.owned) return
+      this.#options.log('warn', 'the outcome of a call was refused; telling it again', {
+        rejection: decision.rejection,
+      })
+      call.cancelReport = this.#clock.after(waitMs, () => this.#report(call, outcome))
+    })
+  }
+
+  async #refresh(owned: OwnedRun): Promise<void> {
+    try {
+      const [found] = await this.#options.store.load([{ ask: 'resource', no: owned.no }])
+      if (found) this.seen(found as Resource)
+      this.#pump()
+    } catch (error) {
+      this.#options.log('warn', 'could not read a run under way', { error })
+    }
+  }
+
+  /** No longer owed. A call that is being made is told by its signal and gives its room back at once: it may never end. */
+  #withdraw(call: RunCall, why: string): void {
+    call.cancelReport?.()
+    if (call.state === 'running' && call.owed.does === 'driver') {
+      call.state = 'detached'
+      call.owned.detached++
+      this.figures.aborted++
+      this.#lanes.leave(call.lane)
+      call.abort.abort(why)
+    } else if (call.state !== 'detached') {
+      call.state = 'gone'
+      call.abort.abort(why)
+    }
+  }
+
+  #giveBack(owned: OwnedRun): void {
+    if (owned.isGivenBack) return
+    owned.isGivenBack = true
+    for (const call of owned.calls) if (call.isUnderWay) call.abort.abort('the worker stops')
+    const done = (decision: Decision) => {
+      // Given back, it is gone with the commit. Refused (moved on, or the store is away) there is nothing more to be done here.
+      if (!decision.accepted && this.#owned.get(owned.no) === owned) this.#release(owned, 'the worker stops')
+    }
+    this.#options.door.submit({ kind: 'handOver', no: owned.no, epoch: owned.resource.epoch, by: this.#by }, done)
+  }
+
+  /** Looks at all deadlines when the first of them can have passed: no run entered since the last look can be earlier. */
+  #planDeadlines(ms: number): void {
+    this.#cancelDeadlines = this.#clock.after(Math.max(10, ms), () => {
+      this.#cancelDeadlines = null
+      if (this.#state !== 'stopped' && this.#owned.size > 0) this.#planDeadlines(this.#passDeadlines())
+    })
+  }
+
+  #passDeadlines(): number {
+    const now = this.#clock.now()
+    let next = this.#shortestMs
+    for (const owned of this.#owned.values()) {
+      const run = owned.resource.run!
+      if (run.parked !== null) continue
+      for (const at of [run.deadlineAt, run.progressAt]) {
+        if (at === 0) continue
+        if (at > now) next = Math.min(next, at - now)
+        else if (owned.overdueTold !== owned.resource.revision) this.#tellOverdue(owned)
+        else next = Math.min(next, reportAgainFirstMs)
+      }
+    }
+    return next
+  }
+
+  #tellOverdue(owned: OwnedRun): void {
+    const { revision, epoch } = owned.resource
+    owned.overdueTold = revision
+    this.#options.door.submit({ kind: 'deadlinePassed', no: owned.no, epoch, by: this.#by }, (decision) => {
+      if (decision.accepted || owned.overdueTold !== revision) return
+      owned.overdueTold = 0
+      void this.#refresh(owned)
+    })
+  }
+
+  /** While calls are under way: did another process take a run away or pre-empt it? */
+  #planWatch(): void {
+    this.#cancelWatch = this.#clock.after(trustMs, () => {
+      this.#cancelWatch = null
+      if (this.#state === 'stopped') return
+      const running: OwnedRun[] = []
+      for (const owned of this.#owned.values()) if (owned.calls.some((call) => call.isUnderWay)) running.push(owned)
+      if (running.length === 0) return
+      void this.#verify(running).then(() => {
+        this.#pump()
+        if (this.#cancelWatch === null && this.#state !== 'stopped') this.#planWatch()
+      })
+    })
+  }
+}

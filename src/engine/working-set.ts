@@ -1,0 +1,521 @@
+// What the door knows of the store: cached facts, and on top of them the results of decisions accepted earlier in the same
+// batch. It notes every fact that a decision reads, so that the commit can verify those that are not written.
+//
+// An entry is usable when it was touched in this batch, or when nobody else has written since it was loaded, or when its run is
+// owned here and the command comes from that run: such an entry can be stale only if ownership moved on, which the commit finds.
+// A batch goes: begin -> decisions (read, apply) with loads between -> commit or rollback.
+import type { Millis } from '../base/clock.ts'
+import type { Changes } from '../decision/decision.ts'
+import { Needs, type Ask, type Situation } from '../decision/situation.ts'
+import {
+  numberOfGeneratedId,
+  type EndedRun,
+  type Event,
+  type Incarnation,
+  type Incident,
+  type KeyRecord,
+  type LateResult,
+  type No,
+  type Resource,
+} from '../decision/state.ts'
+import type { Plans } from '../lifecycle/plan.ts'
+import type { Answer, Batch, Guard, Write } from '../store/store.ts'
+
+/** One resource: one object, so that a command costs no more than a look-up or two. */
+class Entry {
+  readonly no: No
+  /** As this batch sees it; null: it does not exist. */
+  resource: Resource | null = null
+  /** As it was committed. */
+  stored: Resource | null = null
+  known = false
+  /** The count of foreign writes at which `stored` was current. */
+  asOf = 0
+  /** Batches in which it was last read and written. */
+  read = 0
+  written = 0
+  children: Family | null = null
+  linkedBy: Map<string, Family> | null = null
+
+  constructor(no: No) {
+    this.no = no
+  }
+}
+
+/** The members of a relation to many, by number. */
+interface Family {
+  readonly link: string | null
+  stored: readonly No[]
+  /** As this batch sees it; a copy of its own once the batch has changed it. */
+  now: No[]
+  changed: number
+  read: number
+  asOf: number
+}
+
+export interface WorkingSetOptions {
+  readonly plans: Plans
+  /** Entries kept beside the owned ones. */
+  readonly cacheSize: number
+}
+
+export class WorkingSet implements Situation {
+  now: Millis = 0
+  claimant: Incarnation = 0
+  /** Only facts that are known to be current count: set for commands that do not come from the run itself. */
+  strict = false
+  /** Whose runs are kept in memory. */
+  owner: Incarnation = 0
+
+  readonly #plans: Plans
+  readonly #cacheSize: number
+  readonly #entries = new Map<No, Entry>()
+  /** Resources with ids given by users, by type and id. */
+  readonly #named = new Map<string, Entry>()
+  #families = 0
+  #asOf = 1
+  #counter = 0
+
+  // Of the batch under way.
+  #batch = 0
+  #reads: Entry[] = []
+  #writes: Entry[] = []
+  #familiesRead: { readonly no: No; readonly family: Family }[] = []
+  #familiesChanged: Family[] = []
+  readonly #absent = new Map<string, { readonly type: string; readonly id: string }>()
+  readonly #keys = new Map<string, KeyRecord | null>()
+  readonly #ended = new Map<string, EndedRun | null>()
+  #events: Event[] = []
+  #endedRuns: EndedRun[] = []
+  #keyRecords: KeyRecord[] = []
+  #late: LateResult[] = []
+  #incidents: Incident[] = []
+
+  constructor(options: WorkingSetOptions) {
+    this.#plans = options.plans
+    this.#cacheSize = options.cacheSize
+  }
+
+  // ---- Situation
+
+  nextNo(): No {
+    return this.owner * 2 ** 32 + ++this.#counter
+  }
+
+  resource(no: No): Resource | null {
+    const entry = this.#entries.get(no)
+    if (entry === undefined || !this.#usable(entry)) throw new Needs({ ask: 'resource', no })
+    this.#note(entry)
+    return entry.resource
+  }
+
+  named(type: string, id: string): Resource | null {
+    const no = numberOfGeneratedId(id)
+    if (no !== null) {
+      const found = this.resource(no)
+      return found?.type === type ? found : null
+    }
+    const name = nameOf(type, id)
+    const entry = this.#named.get(name)
+    if (entry !== undefined && this.#usable(entry)) {
+      this.#note(entry)
+      return entry.resource
+    }
+    if (this.#absent.has(name)) return null
+    throw new Needs({ ask: 'named', type, id })
+  }
+
+  children(no: No): readonly Resource[] {
+    const entry = this.#entries.get(no)
+    if (entry !== undefined && this.#isNew(entry) && entry.children === null) this.#addFamily(entry, null, [])
+    return this.#members(no, entry?.children) ?? needs({ ask: 'children', no })
+  }
+
+  linkedBy(no: No, link: string): readonly Resource[] {
+    const entry = this.#entries.get(no)
+    if (entry !== undefined && this.#isNew(entry) && !entry.linkedBy?.has(link)) this.#addFamily(entry, link, [])
+    return this.#members(no, entry?.linkedBy?.get(link)) ?? needs({ ask: 'linkedBy', no, link })
+  }
+
+  key(key: string): KeyRecord | null {
+    const record = this.#keys.get(key)
+    if (record === undefined) throw new Needs({ ask: 'key', key })
+    return record
+  }
+
+  endedRun(no: No, begun: number): EndedRun | null {
+    const run = this.#ended.get(`${no}-${begun}`)
+    if (run === undefined) throw new Needs({ ask: 'endedRun', no, begun })
+    return run
+  }
+
+  // ---- the batch
+
+  /** Begins a batch. `asOf` is the present count of foreign writes. */
+  begin(now: Millis, asOf: number): void {
+    this.now = now
+    this.#asOf = asOf
+    this.#batch++
+    this.#reads = []
+    this.#writes = []
+    this.#familiesRead = []
+    this.#familiesChanged = []
+    this.#absent.clear()
+    this.#keys.clear()
+    this.#ended.clear()
+    this.#events = []
+    this.#endedRuns = []
+    this.#keyRecords = []
+    this.#late = []
+    this.#incidents = []
+  }
+
+  /** True when a decision could read the fact now: what is known to be needed is loaded before deciding. */
+  has(ask: Ask): boolean {
+    switch (ask.ask) {
+      case 'resource': {
+        const entry = this.#entries.get(ask.no)
+        return entry !== undefined && this.#usable(entry)
+      }
+      case 'named': {
+        const no = numberOfGeneratedId(ask.id)
+        if (no !== null) return this.has({ ask: 'resource', no })
+        const entry = this.#named.get(nameOf(ask.type, ask.id))
+        return entry !== undefined ? this.#usable(entry) : this.#absent.has(nameOf(ask.type, ask.id))
+      }
+      case 'key':
+        return this.#keys.has(ask.key)
+      case 'endedRun':
+        return this.#ended.has(`${ask.no}-${ask.begun}`)
+      case 'children':
+      case 'linkedBy':
+        return false
+    }
+  }
+
+  /** Takes in what the store answered. */
+  supply(ask: Ask, answer: Answer): void {
+    switch (ask.ask) {
+      case 'resource':
+        this.#take(ask.no, answer as Resource | null)
+        return
+      case 'named': {
+        const found = answer as Resource | null
+        if (found !== null) this.#take(found.no, found)
+        else this.#absent.set(nameOf(ask.type, ask.id), { type: ask.type, id: ask.id })
+        return
+      }
+      case 'children':
+      case 'linkedBy':
+        this.#takeFamily(ask, answer as readonly Resource[])
+        return
+      case 'key':
+        if (!this.#keys.has(ask.key)) this.#keys.set(ask.key, answer as KeyRecord | null)
+        return
+      case 'endedRun': {
+        const name = `${ask.no}-${ask.begun}`
+        if (!this.#ended.has(name)) this.#ended.set(name, answer as EndedRun | null)
+        return
+      }
+    }
+  }
+
+  /** Puts the changes of a decision on top, for the decisions after it. */
+  apply(changes: Changes): void {
+    for (const after of changes.writes) {
+      let entry = this.#entries.get(after.no)
+      if (entry === undefined) {
+        entry = new Entry(after.no)
+        this.#entries.set(after.no, entry)
+      }
+      if (entry.resource === null && numberOfGeneratedId(after.id) === null) {
+        this.#named.set(nameOf(after.type, after.id), entry)
+      }
+      if (entry.written !== this.#batch) {
+        entry.written = this.#batch
+        this.#writes.push(entry)
+      }
+      if (this.#families > 0) this.#adjustFamilies(entry.resource, after)
+      entry.known = true
+      entry.resource = after
+    }
+    for (const event of changes.events) this.#events.push(event)
+    for (const run of changes.ended) {
+      this.#endedRuns.push(run)
+      this.#ended.set(`${run.no}-${run.begun}`, run)
+    }
+    if (changes.key !== null) {
+      this.#keyRecords.push(changes.key)
+      this.#keys.set(changes.key.key, changes.key)
+    }
+    for (const late of changes.late) this.#late.push(late)
+    for (const incident of changes.incidents) this.#incidents.push(incident)
+  }
+
+  /** True when there is something to write. */
+  get dirty(): boolean {
+    return (
+      this.#writes.length > 0 ||
+      this.#events.length > 0 ||
+      this.#keyRecords.length > 0 ||
+      this.#endedRuns.length > 0 ||
+      this.#late.length > 0 ||
+      this.#incidents.length > 0
+    )
+  }
+
+  /** Everything of the batch, folded to one write per resource, with guards for what was read and not written. */
+  batch(): Batch {
+    const writes: Write[] = []
+    for (const entry of this.#writes) writes.push({ before: entry.stored, after: entry.resource! })
+    const guards: Guard[] = []
+    for (const entry of this.#reads) {
+      if (entry.written === this.#batch || entry.stored === null) continue
+      guards.push({ guard: 'revision', no: entry.no, revision: entry.stored.revision })
+    }
+    for (const { no, family } of this.#familiesRead) {
+      if (this.#entries.get(no)?.stored === null) continue
+      guards.push(
+        family.link === null
+          ? { guard: 'children', no, members: family.stored }
+          : { guard: 'linkedBy', no, link: family.link, members: family.stored },
+      )
+    }
+    for (const { type, id } of this.#absent.values()) guards.push({ guard: 'absent', type, id })
+    return {
+      writes,
+      guards,
+      events: this.#events,
+      ended: this.#endedRuns,
+      keys: this.#keyRecords,
+      late: this.#late,
+      incidents: this.#incidents,
+    }
+  }
+
+  /** The batch is in the store: what it saw is now what is stored. */
+  committed(): void {
+    for (const entry of this.#writes) {
+      entry.stored = entry.resource
+      entry.asOf = this.#asOf
+    }
+    for (const family of this.#familiesChanged) family.stored = family.now
+    this.#batch++
+    this.#evict()
+  }
+
+  /** Nothing was written: back to what is stored. What the store named, or everything touched, is read again. */
+  rollback(conflicts: readonly No[] | 'all' | 'none'): void {
+    for (const entry of this.#writes) {
+      if (entry.stored === null) this.#drop(entry)
+      else entry.resource = entry.stored
+    }
+    for (const family of this.#familiesChanged) family.now = family.stored as No[]
+    if (conflicts === 'all') {
+      for (const entry of this.#writes) this.#drop(entry)
+      for (const entry of this.#reads) this.#drop(entry)
+      for (const { no } of this.#familiesRead) this.forget(no)
+    } else if (conflicts !== 'none') {
+      for (const no of conflicts) this.forget(no)
+    }
+    this.#batch++
+  }
+
+  /** The next reader loads it anew. Not inside a batch that has written it. */
+  forget(no: No): void {
+    const entry = this.#entries.get(no)
+    if (entry !== undefined && entry.written !== this.#batch) this.#drop(entry)
+  }
+
+  /** Another incarnation begins: it has its own numbers and owns nothing yet. */
+  reborn(owner: Incarnation): void {
+    this.owner = owner
+    this.#counter = 0
+    this.#entries.clear()
+    this.#named.clear()
+    this.#families = 0
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  // ---- inside
+
+  #usable(entry: Entry): boolean {
+    if (!entry.known) return false
+    if (entry.asOf === this.#asOf || entry.read === this.#batch || entry.written === this.#batch) return true
+    return !this.strict && this.#owns(entry)
+  }
+
+  #owns(entry: Entry): boolean {
+    const run = entry.stored?.run
+    return run !== null && run !== undefined && run.owner === this.owner
+  }
+
+  /** Created in this batch: the store can have nothing that refers to it. */
+  #isNew(entry: Entry): boolean {
+    return entry.stored === null && entry.written === this.#batch
+  }
+
+  #note(entry: Entry): void {
+    if (entry.read === this.#batch) return
+    entry.read = this.#batch
+    this.#reads.push(entry)
+  }
+
+  #members(no: No, family: Family | null | undefined): readonly Resource[] | null {
+    if (!family || (family.asOf !== this.#asOf && family.read !== this.#batch)) return null
+    const found: Resource[] = []
+    for (const member of family.now) {
+      const entry = this.#entries.get(member)
+      if (entry === undefined || !this.#usable(entry) || entry.resource === null) return null
+      this.#note(entry)
+      found.push(entry.resource)
+    }
+    if (family.read !== this.#batch) {
+      family.read = this.#batch
+      this.#familiesRead.push({ no, family })
+    }
+    return found
+  }
+
+  #take(no: No, resource: Resource | null): void {
+    let entry = this.#entries.get(no)
+    if (entry === undefined) {
+      entry = new Entry(no)
+      this.#entries.set(no, entry)
+    }
+    // What this batch has read or written stays as it was seen: if it is stale, the commit will tell.
+    if (entry.known && (entry.written === this.#batch || entry.read === this.#batch)) return
+    entry.known = true
+    entry.asOf = this.#asOf
+    entry.stored = resource
+    entry.resource = resource
+    if (resource !== null && numberOfGeneratedId(resource.id) === null) {
+      this.#named.set(nameOf(resource.type, resource.id), entry)
+    }
+  }
+
+  #takeFamily(ask: Extract<Ask, { ask: 'children' | 'linkedBy' }>, members: readonly Resource[]): void {
+    for (const member of members) this.#take(member.no, member)
+    let owner = this.#entries.get(ask.no)
+    if (owner === undefined) {
+      owner = new Entry(ask.no)
+      this.#entries.set(ask.no, owner)
+    }
+    const link = ask.ask === 'linkedBy' ? ask.link : null
+    this.#addFamily(
+      owner,
+      link,
+      members.map((member) => member.no),
+    )
+  }
+
+  #addFamily(owner: Entry, link: string | null, stored: No[]): void {
+    const family: Family = { link, stored, now: stored, changed: 0, read: 0, asOf: this.#asOf }
+    if (link === null) {
+      if (owner.children === null) this.#families++
+      owner.children = family
+    } else {
+      owner.linkedBy ??= new Map()
+      if (!owner.linkedBy.has(link)) this.#families++
+      owner.linkedBy.set(link, family)
+    }
+    // Decisions accepted before this list was loaded may have changed its membership.
+    for (const entry of this.#writes) {
+      const wasIn = belongs(this.#plans, entry.stored, owner.no, link)
+      const isIn = belongs(this.#plans, entry.resource, owner.no, link)
+      if (wasIn !== isIn) this.#change(family, entry.no, isIn)
+    }
+  }
+
+  #adjustFamilies(before: Resource | null, after: Resource): void {
+    if (
+      before !== null &&
+      before.status === after.status &&
+      before.parent === after.parent &&
+      before.links === after.links
+    ) {
+      return
+    }
+    for (const parent of new Set([before?.parent, after.parent])) {
+      if (parent === null || parent === undefined) continue
+      const family = this.#entries.get(parent)?.children
+      if (family) this.#adjust(family, parent, before, after)
+    }
+    for (const links of before === null || before.links === after.links ? [after.links] : [before.links, after.links]) {
+      for (const [link, no] of Object.entries(links)) {
+        const family = this.#entries.get(no)?.linkedBy?.get(link)
+        if (family) this.#adjust(family, no, before, after)
+      }
+    }
+  }
+
+  #adjust(family: Family, of: No, before: Resource | null, after: Resource): void {
+    const wasIn = belongs(this.#plans, before, of, family.link)
+    const isIn = belongs(this.#plans, after, of, family.link)
+    if (wasIn !== isIn) this.#change(family, after.no, isIn)
+  }
+
+  #change(family: Family, no: No, isIn: boolean): void {
+    if (family.changed !== this.#batch) {
+      family.changed = this.#batch
+      family.now = [...family.stored]
+      this.#familiesChanged.push(family)
+    }
+    const at = placeOf(family.now, no)
+    if (isIn && family.now[at] !== no) family.now.splice(at, 0, no)
+    if (!isIn && family.now[at] === no) family.now.splice(at, 1)
+  }
+
+  #drop(entry: Entry): void {
+    this.#entries.delete(entry.no)
+    if (entry.children !== null) this.#families--
+    if (entry.linkedBy !== null) this.#families -= entry.linkedBy.size
+    const resource = entry.stored ?? entry.resource
+    if (resource === null || numberOfGeneratedId(resource.id) !== null) return
+    const name = nameOf(resource.type, resource.id)
+    if (this.#named.get(name) === entry) this.#named.delete(name)
+  }
+
+  /** Oldest first. Owned ones go to the end of the line instead; a bounded look, so that many of them cost nothing. */
+  #evict(): void {
+    let left = this.#entries.size - this.#cacheSize
+    if (left <= 0) return
+    let looks = left * 2 + 100
+    for (const entry of this.#entries.values()) {
+      if (left <= 0 || looks-- <= 0) return
+      if (this.#owns(entry)) {
+        this.#entries.delete(entry.no)
+        this.#entries.set(entry.no, entry)
+      } else {
+        this.#drop(entry)
+        left--
+      }
+    }
+  }
+}
+
+const nameOf = (type: string, id: string): string => `${type}\u0000${id}`
+
+function needs(ask: Ask): never {
+  throw new Needs(ask)
+}
+
+function belongs(plans: Plans, resource: Resource | null, to: No, link: string | null): boolean {
+  if (resource === null || (link === null ? resource.parent !== to : resource.links[link] !== to)) return false
+  return plans.kindOf(resource.type, resource.status) !== 'terminal'
+}
+
+/** Where the number is, or would be, in the ordered list. */
+function placeOf(list: readonly No[], no: No): number {
+  let low = 0
+  let high = list.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (list[middle]! < no) low = middle + 1
+    else high = middle
+  }
+  return low
+}

@@ -3,6 +3,9 @@
 /** Milliseconds since 1970. */
 export type Millis = number
 
+/** A moment as people and other programs read it. */
+export const isoTime = (at: Millis): string => new Date(at).toISOString()
+
 export interface Clock {
   /** Wall time in milliseconds since 1970: for records, never for measuring. */
   now(): Millis

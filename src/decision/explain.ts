@@ -1,5 +1,5 @@
 // Why a resource stands where it stands, what happens next by itself, and when. Pure: reads facts, changes nothing.
-import type { Millis } from '../base/clock.ts'
+import { isoTime, type Millis } from '../base/clock.ts'
 import type { FailurePlan, Plan, Plans } from '../lifecycle/plan.ts'
 import { allowedOperations, nameOf } from './begin-run.ts'
 import type { Situation } from './situation.ts'
@@ -37,7 +37,7 @@ export function explain(plans: Plans, situation: Situation, resource: Resource, 
   const kind = plan.kinds.get(resource.status) ?? 'stable'
   const meaning = plan.meanings.get(resource.status)
   const because = [
-    `${nameOf(resource)} is ${resource.status} (${kind}) since ${iso(resource.since)}${meaning ? `: ${meaning}` : '.'}`,
+    `${nameOf(resource)} is ${resource.status} (${kind}) since ${isoTime(resource.since)}${meaning ? `: ${meaning}` : '.'}`,
     ...(resource.description === '' ? [] : [`It says: ${resource.description}`]),
   ]
   const run = resource.run
@@ -66,8 +66,6 @@ export function explain(plans: Plans, situation: Situation, resource: Resource, 
   return { because, next: nextTimer(plan, resource), settlesWithinMs: null, allowed }
 }
 
-const iso = (at: Millis): string => new Date(at).toISOString()
-
 function runWords(plan: Plan, situation: Situation, resource: Resource, run: Run, pace: Pace): string[] {
   const words: string[] = []
   const id = runId({ no: resource.no, begun: run.begun })
@@ -77,7 +75,9 @@ function runWords(plan: Plan, situation: Situation, resource: Resource, run: Run
     run.kind === 'heal'
       ? `Healing ${id}${run.operation === '' ? '' : ` of ${run.operation}`}`
       : `Run ${id} of ${run.operation}`
-  words.push(`${what}, asked by ${run.by} at ${iso(run.acceptedAt)}${run.forced ? ' and forced' : ''}, is under way.`)
+  words.push(
+    `${what}, asked by ${run.by} at ${isoTime(run.acceptedAt)}${run.forced ? ' and forced' : ''}, is under way.`,
+  )
   if (step !== undefined && run.phase !== 'healProbe') {
     const where = {
       step: 'It is in',
@@ -91,7 +91,7 @@ function runWords(plan: Plan, situation: Situation, resource: Resource, run: Run
   if (run.progress !== '') words.push(`Its driver last said: ${run.progress}`)
   if (run.reasons.length > 0) words.push(`What failed: ${run.reasons.join(', ')}.`)
   if (run.items !== null && run.items.length > 0) words.push(itemWords(situation, run))
-  if (run.parked !== null) words.push(`It is parked since ${iso(run.parked.at)}: ${run.parked.reason}`)
+  if (run.parked !== null) words.push(`It is parked since ${isoTime(run.parked.at)}: ${run.parked.reason}`)
   else if (run.owner === nobody) words.push('No worker has taken it yet.')
   else
     words.push(pace.isAlive(run.owner) ? `Worker ${run.owner} is carrying it out.` : `Its worker ${run.owner} is gone.`)

@@ -57,7 +57,8 @@ function stepCalls(step: StepPlan, resource: Resource, run: Run): readonly OwedC
       item.attempt,
       Math.max(run.dueAt, item.dueAt),
     )
-    return ask ? { ...owed, does: 'ask' as const } : owed
+    // Every round of an ask is a new request; the driver's key stays the same over rounds.
+    return ask ? { ...owed, does: 'ask' as const, key: `${owed.key}/${run.rounds}` } : owed
   })
 }
 
@@ -79,6 +80,9 @@ function call(
     dueAt,
   }
 }
+
+/** The idempotency key of the request that an ask owes. */
+export const askKey = (call: string): string => `ask/${call}`
 
 /** Names a call for the driver: run, what it is, item, and the family that a person's retry raises. */
 export function callKey(resource: Resource, run: Run, phase: CallName['phase'], item: No): string {

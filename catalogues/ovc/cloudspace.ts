@@ -2,10 +2,10 @@
 import { previous } from 'homeostat'
 import { z } from 'zod'
 import { bin, reason } from './recycle-bin.ts'
-import { account, cloudspace, disk, machine } from './resource-types.ts'
+import { account, cloudspace, machine } from './resource-types.ts'
 
 export const cloudspaces = cloudspace
-  .relations({ account: { parent: account }, machines: { children: machine }, disks: { descendants: disk } })
+  .relations({ account: { parent: account }, machines: { children: machine } })
   .lifecycle({
     timers: { retention: bin, forgotten: { in: ['VIRTUAL'], after: '1d', ask: 'destroy' } },
     probes: { firewall: ['up', 'down'] },
@@ -111,7 +111,7 @@ export const cloudspaces = cloudspace
     },
     heal: {
       DEPLOYING: { status: 'DESTROYED' }, // C1
-      DESTROYING: { status: 'DESTROYED', move: { machines: 'DESTROYED', disks: 'TOBEDESTROYED' } }, // C2
+      DESTROYING: { status: 'DESTROYED', move: { machines: 'DESTROYED' } }, // C2; their disks find out (abandon)
       DISABLING: { set: { enabled: true }, status: 'DEPLOYED', attempt: 'disable' }, // C3
       ENABLING: { set: { enabled: false }, status: 'DISABLED', attempt: 'enable' }, // C4
       DELETING: [

@@ -17,7 +17,18 @@ const byLink = [{ when: { machine: { exists: true } }, status: 'ASSIGNED' }, { s
 const byStorage = { there: 'CREATED', missing: 'MODELED', unknown: { again: '1h' } } as const
 
 export const disks = disk.relations({ account: { parent: account }, machine: { link: machine } }).lifecycle({
-  timers: { retention: bin, sweep: { in: ['TOBEDESTROYED'], after: '1m', ask: 'sweep', again: '1h' } },
+  timers: {
+    retention: bin,
+    sweep: { in: ['TOBEDESTROYED'], after: '1m', ask: 'sweep', again: '1h' },
+    // C2: a machine that its cloudspace takes along leaves its disks behind.
+    abandoned: {
+      in: ['ASSIGNED', 'TOBEDELETED'],
+      when: { machine: ['DESTROYED'] },
+      after: '1h',
+      ask: 'abandon',
+      again: '1h',
+    },
+  },
   probes: { storage: ['there', 'missing'] },
   moves: [
     { from: ['*'], to: 'TOBEDESTROYED', by: 'account' },
@@ -82,6 +93,13 @@ export const disks = disk.relations({ account: { parent: account }, machine: { l
       steps: { destroyDisk: { during: 'DESTROYING_DETACHED_DISK', destroys: 'disk' } },
       to: 'DESTROYED',
       onFailure: 'TOBEDESTROYED',
+    },
+    abandon: {
+      from: ['ASSIGNED', 'TOBEDELETED'],
+      requires: [{ machine: ['DESTROYED'] }],
+      steps: {},
+      to: 'TOBEDESTROYED',
+      onFailure: previous,
     },
     sweep: {
       from: ['TOBEDESTROYED'],

@@ -28,3 +28,10 @@ export function jsonSchemaOf(schema: Schema | undefined, side: 'input' | 'output
     return undefined // The library cannot put this schema into JSON (a transform, a date): nothing is known then.
   }
 }
+
+/** Is nothing at all refused as input? False where that is not known at once. */
+export function refusesEmpty(schema: Schema | undefined): boolean {
+  if (schema === undefined) return false
+  const result = schema['~standard'].validate({})
+  return !(result instanceof Promise) && result.issues !== undefined
+}

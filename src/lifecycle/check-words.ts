@@ -1,0 +1,111 @@
+// Checks that a declaration is made of the language's words. The compiler sees a misspelt word only in a literal, not in parts
+// that are shared between declarations, and not where it was not asked.
+import { casesOf, isRow, type CasesData, type Declaration, type Table } from './declaration.ts'
+import { didYouMean, type Faults } from './fault.ts'
+
+const changes = ['set', 'move', 'add', 'link', 'say']
+const landing = [...changes, 'status', 'when']
+const failure = [...landing, 'code', 'undo', 'during', 'ifUndoFails', 'again', 'atMost']
+const recovery = [...landing, 'attempt', 'again', 'atMost']
+const heal = [...recovery, 'resume', 'unowned', 'probe', 'withOwner', 'otherwise', 'like']
+const operation = [
+  'meaning',
+  'from',
+  'input',
+  'requires',
+  'ifBusy',
+  'grace',
+  'force',
+  'steps',
+  'to',
+  'onFailure',
+  'failureText',
+]
+const calling = ['result', 'undo', 'probe', 'creates', 'destroys', 'retry', 'deadline', 'progress', 'ifForced']
+const step = ['meaning', 'during', 'when', 'forEach', 'ask', 'onFailure', ...calling]
+const timer = ['in', 'when', 'at', 'after', 'ask', 'again', 'rank']
+const body = ['begins', 'moves', 'probes', 'rules', 'timers', 'operations', 'heal', 'drift']
+
+/** Answers false when something is missing or misshapen, so that the other checks cannot read the declaration. */
+export function checkWords(faults: Faults, declaration: Declaration, written: object): boolean {
+  const { type } = declaration
+  const reader = new WordReader(faults)
+  reader.words(type, written, body, ['heal'])
+  for (const [name, data] of reader.table(`${type}.operations`, declaration.operations)) {
+    const path = `${type}.operations.${name}`
+    if (!reader.words(path, data, operation, ['from', 'steps', 'to', 'onFailure'])) continue
+    reader.cases(`${path}.to`, data.to, landing)
+    reader.cases(`${path}.onFailure`, data.onFailure, failure)
+    for (const [stepName, one] of reader.table(`${path}.steps`, data.steps)) {
+      const place = `${path}.steps.${stepName}`
+      if (!reader.words(place, one, step, ['during'])) continue
+      if (typeof one.during === 'object')
+        reader.words(`${place}.during`, one.during, [...changes, 'status'], ['status'])
+      if (one.onFailure !== undefined) reader.cases(`${place}.onFailure`, one.onFailure, failure)
+      if (one.retry !== undefined) reader.words(`${place}.retry`, one.retry, ['times', 'first', 'atMost'], ['times'])
+      for (const [relation, each] of Object.entries(one.forEach ?? {})) {
+        reader.words(`${place}.forEach.${relation}`, each, ['in', 'only', 'done', 'failed', 'stopAtFirst'])
+      }
+      for (const [relation, ask] of Object.entries(one.ask ?? {})) {
+        if (typeof ask === 'string') continue
+        reader.words(`${place}.ask.${relation}`, ask, ['operation', 'in', 'input', 'failed'], ['operation'])
+      }
+    }
+  }
+  for (const [status, row] of reader.table(`${type}.heal`, declaration.heal)) {
+    if (!isRow(row)) reader.cases(`${type}.heal.${status}`, row, recovery)
+    else if (reader.words(`${type}.heal.${status}`, row, heal)) {
+      if (row.unowned !== undefined) reader.cases(`${type}.heal.${status}.unowned`, row.unowned, recovery)
+      if (row.otherwise !== undefined) reader.cases(`${type}.heal.${status}.otherwise`, row.otherwise, recovery)
+    }
+  }
+  for (const [status, drift] of reader.table(`${type}.drift`, declaration.drift)) {
+    reader.words(`${type}.drift.${status}`, drift, ['every', 'probe'], ['every', 'probe'])
+  }
+  for (const [name, one] of reader.table(`${type}.timers`, declaration.timers)) {
+    reader.words(`${type}.timers.${name}`, one, timer, ['in', 'ask'])
+  }
+  for (const [name, rule] of reader.table(`${type}.rules`, declaration.rules)) {
+    reader.words(`${type}.rules.${name}`, rule, ['says', 'holds'], ['says', 'holds'])
+  }
+  declaration.moves.forEach((row, index) =>
+    reader.words(`${type}.moves[${index}]`, row, ['from', 'to', 'by'], ['from', 'to', 'by']),
+  )
+  return reader.readable
+}
+
+class WordReader {
+  readable = true
+  private readonly faults: Faults
+
+  constructor(faults: Faults) {
+    this.faults = faults
+  }
+
+  /** Are all words known and all needed ones there? Unknown words leave the declaration readable. */
+  words(path: string, data: unknown, known: readonly string[], needed: readonly string[] = []): boolean {
+    if (typeof data !== 'object' || data === null) {
+      this.faults.error(path, 'is not an object', `Write { ${needed.join(', ') || known.join(', ')} }.`)
+      return (this.readable = false)
+    }
+    for (const word of Object.keys(data)) {
+      if (!known.includes(word))
+        this.faults.error(`${path}.${word}`, `'${word}' is no word here`, didYouMean(word, known))
+    }
+    for (const word of needed) {
+      if ((data as Table<unknown>)[word] !== undefined) continue
+      this.faults.error(path, `'${word}' is missing`, `Add \`${word}\`.`)
+      this.readable = false
+    }
+    return needed.every((word) => (data as Table<unknown>)[word] !== undefined)
+  }
+
+  cases(path: string, data: CasesData, known: readonly string[]): void {
+    const cases = casesOf(data)
+    cases.forEach((one, index) => this.words(cases.length > 1 ? `${path}[${index}]` : path, one, known))
+  }
+
+  table<Value>(path: string, data: Table<Value>): readonly (readonly [string, Value])[] {
+    return this.words(path, data, Object.keys(data ?? {})) ? Object.entries(data) : []
+  }
+}

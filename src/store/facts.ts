@@ -2,12 +2,23 @@
 // has orphans. The same functions for all stores, so that they cannot disagree.
 import type { Millis } from '../base/clock.ts'
 import type { StatusKind } from '../lifecycle/resource-type.ts'
-import type { LedgerEntry, Resource, Run } from '../decision/state.ts'
+import { assert } from '../base/assert.ts'
+import { generatedId, numberOfGeneratedId, type LedgerEntry, type Resource, type Run } from '../decision/state.ts'
 import type { WorkQuery } from './store.ts'
 
 /** Something is under way with it, or should be. */
 export const isLive = (resource: Resource, kind: StatusKind): boolean =>
   resource.run !== null || resource.holder !== null || kind === 'transitional'
+
+/** Whether the id is made from the number. Another's id may not look as if it were: such ids are in no index. */
+export function hasGeneratedId({ no, id }: Resource): boolean {
+  const isGenerated = id === generatedId(no)
+  assert(
+    isGenerated || numberOfGeneratedId(id) === null,
+    `resource ${no} has the id ${id}, which is made from another number`,
+  )
+  return isGenerated
+}
 
 /** When the earliest timer is due; null when none is armed. */
 export function wakeOf(timers: Resource['timers']): Millis | null {

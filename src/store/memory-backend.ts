@@ -12,7 +12,7 @@ import type {
   Resource,
   StoredEvent,
 } from '../decision/state.ts'
-import { hasOrphan, isLive, wakeOf } from './facts.ts'
+import { hasGeneratedId, hasOrphan, isLive, wakeOf } from './facts.ts'
 import type { Batch, Guard, KindOf, WorkerRow } from './store.ts'
 
 /** What the backend needs to know of a handle. */
@@ -112,6 +112,7 @@ export class Backend {
     for (const { before, after } of batch.writes) {
       const stored = this.resources.get(after.no)
       if (before === null) {
+        void hasGeneratedId(after)
         const name = nameOf(after.type, after.id)
         const holder = this.names.get(name) ?? named.get(name)
         if (holder !== undefined) conflicts.add(holder)

@@ -1,0 +1,2 @@
+// homeostat/sqlite: a store in a file.
+export { openSqliteStore, type SqliteStoreOptions } from './store/sqlite/sqlite-store.ts'

@@ -1,0 +1,177 @@
+// One connection to one SQLite file: how it is opened, how a writer waits for its turn, and what SQLite's errors mean.
+import { closeSync, openSync } from 'node:fs'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { HomeostatError } from '../../base/errors.ts'
+
+/** SQLite's primary result codes. */
+const busy = 5
+const corrupt = 11
+const constraint = 19
+const notADatabase = 26
+
+const primaryCode = (error: unknown): number =>
+  error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : 0
+
+export const isBusy = (error: unknown): boolean => primaryCode(error) === busy
+export const isConstraint = (error: unknown): boolean => primaryCode(error) === constraint
+
+/** What the callers of a store are told of an error of SQLite. */
+export function translated(error: unknown, file: string): unknown {
+  const code = primaryCode(error)
+  if (code === 0) return error
+  const why = (error as Error).message
+  if (code === corrupt || code === notADatabase) {
+    return new HomeostatError(
+      'store_corrupt',
+      `${file} is damaged (${why}). Stop all processes and restore a back-up.`,
+      { cause: error },
+    )
+  }
+  return new HomeostatError('store_unavailable', `${file} does not answer (${why}).`, { cause: error })
+}
+
+/**
+ * Versions before 3.51.3 can corrupt a file in WAL mode when two connections reset the log at once; 3.52.0 was withdrawn.
+ */
+export function mustBeSound(version: string): void {
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number)
+  const number = major * 1_000_000 + minor * 1_000 + patch
+  if (number >= 3_051_003 && number !== 3_052_000) return
+  throw new HomeostatError(
+    'sqlite_too_old',
+    `SQLite ${version} can corrupt a store that several connections use. Run Node 24.21 or newer, which brings a sound one.`,
+    { details: { found: version, needed: '3.51.3 or newer, not 3.52.0' } },
+  )
+}
+
+const sleeper = new Int32Array(new SharedArrayBuffer(4))
+/** Blocks the thread: only for waits that are shorter than a turn of the event loop is worth. */
+export const pause = (ms: number) => void Atomics.wait(sleeper, 0, 0, ms)
+
+/** How long one try waits inside SQLite. Short, since SQLite's own waiting grows to 100 ms and lets a fast writer starve others. */
+const tryMs = 1
+/** What a writer leaves to others between two of its transactions, when there are others: more than their pause between tries. */
+const courtesyMs = 0.3
+const betweenTriesMs = 0.15
+/** For how many transactions others are remembered. */
+const rememberOthers = 20
+
+export interface ConnectionOptions {
+  readonly file: string
+  readonly readonly: boolean
+  readonly synchronous: 'full' | 'normal'
+  /** How long to wait for other writers before giving up. */
+  readonly patienceMs: number
+}
+
+export class Connection {
+  readonly file: string
+  readonly db: DatabaseSync
+  private readonly patienceMs: number
+  private readonly beginImmediate: StatementSync
+  private readonly beginRead: StatementSync
+  private readonly endCommit: StatementSync
+  private readonly endRollback: StatementSync
+  private readonly dataVersion: StatementSync
+  private seen = 0
+  private others = 0
+
+  constructor({ file, readonly, synchronous, patienceMs }: ConnectionOptions) {
+    this.file = file
+    this.patienceMs = patienceMs
+    // Created by us rather than by SQLite, so that nobody else can read it; its log inherits the mode.
+    if (!readonly) closeSync(openSync(file, 'a', 0o600))
+    this.db = new DatabaseSync(file, { readOnly: readonly, timeout: tryMs })
+    try {
+      this.patiently(() => {
+        const version = this.db.prepare('select sqlite_version() as version').get()!['version']
+        mustBeSound(String(version))
+        const mode = readonly ? 'wal' : this.db.prepare('pragma journal_mode = wal').get()!['journal_mode']
+        if (mode !== 'wal')
+          throw new HomeostatError('store_unavailable', `${file} lies where SQLite cannot keep a log beside it.`)
+        this.db.exec(`pragma synchronous = ${synchronous}; pragma trusted_schema = off`)
+      })
+      this.beginImmediate = this.db.prepare('begin immediate')
+      this.beginRead = this.db.prepare('begin')
+      this.endCommit = this.db.prepare('commit')
+      this.endRollback = this.db.prepare('rollback')
+      this.dataVersion = this.prepare('pragma data_version')
+      this.seen = this.version()
+    } catch (error) {
+      this.db.close()
+      throw translated(error, file)
+    }
+  }
+
+  /** Rows come as arrays. */
+  prepare(sql: string): StatementSync {
+    const statement = this.db.prepare(sql)
+    statement.setReturnArrays(true)
+    return statement
+  }
+
+  /** Changes when, and only when, another connection has committed to the file. */
+  version(): number {
+    return this.dataVersion.get()![0] as unknown as number
+  }
+
+  /** Takes the write lock, in turn with other processes. */
+  begin(): void {
+    if (this.others > 0) {
+      this.others--
+      if (this.version() === this.seen) pause(courtesyMs)
+    }
+    this.patiently(() => this.beginImmediate.run())
+    const version = this.version()
+    if (version !== this.seen) this.others = rememberOthers
+    this.seen = version
+  }
+
+  commit(): void {
+    this.endCommit.run()
+  }
+
+  rollback(): void {
+    if (this.db.isTransaction) this.endRollback.run()
+  }
+
+  /** A transaction that writes, whole or not at all. */
+  writing<T>(work: () => T): T {
+    this.begin()
+    try {
+      const result = work()
+      this.commit()
+      return result
+    } catch (error) {
+      this.rollback()
+      throw error
+    }
+  }
+
+  /** Everything read inside is of one moment. */
+  reading<T>(work: () => T): T {
+    this.patiently(() => this.beginRead.run())
+    try {
+      return this.patiently(work)
+    } finally {
+      this.endRollback.run()
+    }
+  }
+
+  /** Tries again while another holds a lock, until patience ends. */
+  patiently<T>(work: () => T): T {
+    for (let waitedMs = 0; ; waitedMs += tryMs + betweenTriesMs) {
+      try {
+        return work()
+      } catch (error) {
+        if (!isBusy(error) || waitedMs >= this.patienceMs) throw error
+        this.others = rememberOthers
+        pause(betweenTriesMs)
+      }
+    }
+  }
+
+  close(): void {
+    if (this.db.isOpen) this.db.close()
+  }
+}

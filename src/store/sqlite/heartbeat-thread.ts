@@ -1,0 +1,34 @@
+// The thread's side of the heartbeat: beat, sleep, beat, until told to stop or refused. It must not touch the store itself.
+import { workerData } from 'node:worker_threads'
+import { systemClock } from '../../base/clock.ts'
+import { Connection } from './connection.ts'
+import { flag, type HeartbeatOrder } from './heartbeat.ts'
+import { beatSql, workersFile } from './workers.ts'
+
+const { file, no, leaseMs, sent, flags } = workerData as HeartbeatOrder
+const everyMs = leaseMs / 3
+
+// One try may not wait longer than a beat is worth.
+const connection = new Connection({
+  file: workersFile(file),
+  readonly: false,
+  synchronous: 'normal',
+  patienceMs: everyMs,
+})
+const renew = connection.prepare(beatSql)
+while (Atomics.load(flags, flag.stop) === 0) {
+  const at = process.hrtime.bigint()
+  try {
+    const now = systemClock.now()
+    const { changes } = connection.writing(() => renew.run(now, now + leaseMs, no, now))
+    if (changes !== 1) {
+      Atomics.store(flags, flag.lost, 1)
+      break
+    }
+    Atomics.store(sent, 0, at)
+  } catch {
+    // Busy or failing: the next beat may succeed, and the age tells the owner when it is too late.
+  }
+  Atomics.wait(flags, flag.stop, 0, everyMs)
+}
+connection.close()

@@ -1,0 +1,160 @@
+// The tables, as numbered changes, and the runner that brings a file to the newest of them in one transaction.
+// Never change a migration that was released: add another.
+import type { DatabaseSync } from 'node:sqlite'
+import { HomeostatError } from '../../base/errors.ts'
+
+/**
+ * Why the tables look as they do: an operation on one of a million resources must touch few pages.
+ * - `resource` is written when a resource comes to rest; what is under way is in `live`, which stays small. A row of `live`
+ *   rules over the hot columns of its row in `resource`: whoever reads one must look at both.
+ * - No index on a column that a step changes.
+ * - Events and ended runs are appended in chunks of a JSON text: one row for many. Numbers have no gaps, so that the chunk
+ *   that holds number n is the last one that starts at n or before. They are chained backwards per resource.
+ * - Type and status are one small number, explained by `shape`, which also remembers how the status was judged.
+ * - Times are real: SQLite keeps whole ones as integers, and a fraction of a millisecond is no reason to refuse a commit.
+ */
+const initial = `
+create table shape (
+  id integer primary key,
+  type text not null,
+  status text not null,
+  kind text not null,
+  unique (type, status)
+) strict;
+
+create table feed (
+  one integer primary key check (one = 1),
+  events integer not null,
+  runs integer not null,
+  commits integer not null,
+  incarnations integer not null
+) strict;
+insert into feed values (1, 0, 0, 0, 0);
+
+create table resource (
+  no integer primary key,
+  id text,                 -- null: made from the number
+  settled integer,         -- shape in which it last rested; null: it never did
+  terminal integer not null,
+  parent integer,
+  tenant text not null,
+  name text,
+  description text not null,
+  revision integer not null,
+  epoch integer not null,
+  since real not null,
+  created real not null,
+  last integer not null,   -- number of its latest event
+  ended integer not null,  -- number of its latest ended run
+  wake real,               -- when its earliest timer is due
+  orphans integer,         -- 1: its ledger has some; else null
+  properties text not null,
+  more text                -- links, timers, queue, ledger, heals, where there are any
+) strict;
+create index resource_settled on resource (settled) where settled is not null;
+create index resource_family on resource (parent, terminal) where parent is not null;
+create index resource_tenant on resource (tenant) where tenant <> '';
+create index resource_name on resource (name) where name is not null;
+create index resource_wake on resource (wake) where wake is not null;
+create index resource_orphans on resource (orphans) where orphans is not null;
+
+create table live (
+  no integer primary key,
+  base integer,            -- resource.settled
+  shape integer not null,
+  revision integer not null,
+  epoch integer not null,
+  since real not null,
+  last integer not null,
+  owner integer,           -- null: no run
+  due real,                -- null: no run, or parked
+  deadline real not null,
+  progress real not null,
+  wake real,
+  orphans integer,
+  description text not null,
+  run text,                -- what a run never changes
+  rest text,               -- what it does
+  extra text               -- holder, queue, ledger, timers, heals, where there are any
+) strict;
+
+create table name (
+  id text not null,
+  type text not null,
+  no integer not null,
+  primary key (id, type)
+) strict, without rowid;
+
+create table link (
+  target integer not null,
+  name text not null,
+  source integer not null,
+  primary key (target, name, source)
+) strict, without rowid;
+
+create table event (first integer primary key, body text not null) strict;
+create table run (first integer primary key, body text not null) strict;
+
+create table key (
+  key text primary key,
+  hash text not null,
+  no integer not null,
+  begun integer not null,
+  at real not null
+) strict, without rowid;
+
+create table late (id integer primary key, no integer not null, body text not null) strict;
+create index late_no on late (no);
+
+create table incident (
+  id integer primary key,
+  no integer not null,
+  kind text not null,
+  body text not null,
+  unique (no, kind)
+) strict;
+
+create table setting (name text primary key, value text not null) strict, without rowid;
+`
+
+const workers = `
+create table worker (
+  no integer primary key,
+  name text not null,
+  started real not null,
+  beat real not null,
+  lease real not null,
+  state text not null
+) strict;
+`
+
+export interface Schema {
+  readonly what: string
+  readonly migrations: readonly string[]
+}
+
+export const storeSchema: Schema = { what: 'store', migrations: [initial] }
+/** Heartbeats have a file of their own: they neither wait for commits nor make readers think that something was written. */
+export const workersSchema: Schema = { what: 'file of workers', migrations: [workers] }
+
+export function versionOf(db: DatabaseSync): number {
+  return Number(db.prepare('pragma user_version').get()!['user_version'])
+}
+
+/** Inside a transaction that the caller began and ends. */
+export function migrate(db: DatabaseSync, schema: Schema): void {
+  const version = versionOf(db)
+  mustNotBeNewer(version, schema)
+  for (const migration of schema.migrations.slice(version)) db.exec(migration)
+  if (version < schema.migrations.length) db.exec(`pragma user_version = ${schema.migrations.length}`)
+}
+
+export function mustNotBeNewer(version: number, schema: Schema): void {
+  const known = schema.migrations.length
+  if (version <= known) return
+  throw new HomeostatError(
+    'schema_newer',
+    `The ${schema.what} has schema ${version}; this Homeostat knows schemas up to ${known}. Run the newer Homeostat that wrote it, or restore a back-up from before the upgrade.`,
+    { details: { found: version, known } },
+  )
+}

@@ -1,0 +1,260 @@
+// Every question to the store. A row of `live` rules over its row in `resource`, so each looks at both; answers that take
+// several statements are read in one transaction.
+import type { StatementSync } from 'node:sqlite'
+import { unreachable } from '../../base/assert.ts'
+import type { Millis } from '../../base/clock.ts'
+import type { Json } from '../../base/json.ts'
+import type { Ask } from '../../decision/situation.ts'
+import type {
+  EndedRun,
+  Incarnation,
+  Incident,
+  KeyRecord,
+  LateResult,
+  No,
+  Resource,
+  StoredEvent,
+} from '../../decision/state.ts'
+import type { Answer, StatusCount, WorkQuery } from '../store.ts'
+import { fromText, stateColumns, stateOf, toText } from './codec.ts'
+import type { Connection } from './connection.ts'
+import type { EventLog, RunLog } from './logs.ts'
+import type { Shapes } from './shapes.ts'
+import type { Verifier } from './verifier.ts'
+
+export interface ReaderParts {
+  readonly connection: Connection
+  readonly shapes: Shapes
+  readonly events: EventLog
+  readonly runs: RunLog
+  readonly verifier: Verifier
+}
+
+const fromLive = `select ${stateColumns} from live l join resource r using (no)`
+
+export class Reader {
+  private readonly parts: ReaderParts
+  private readonly state: StatementSync
+  private readonly key: StatementSync
+  private readonly ended: StatementSync
+  private readonly last: StatementSync
+  private readonly owners: StatementSync
+  private readonly work: Readonly<Record<Exclude<WorkQuery['work'], 'timers' | 'orphans'>, StatementSync>>
+  private readonly wakes: StatementSync
+  private readonly orphans: StatementSync
+  private readonly settledCounts: StatementSync
+  private readonly liveCounts: StatementSync
+  private readonly shapesOfLive: StatementSync
+  private readonly late: StatementSync
+  private readonly openIncidents: StatementSync
+  private readonly runHead: StatementSync
+  private readonly readSetting: StatementSync
+
+  constructor(parts: ReaderParts) {
+    this.parts = parts
+    const prepare = (sql: string) => parts.connection.prepare(sql)
+    this.state = prepare(`select ${stateColumns} from resource r left join live l using (no) where r.no = ?`)
+    this.key = prepare('select hash, no, begun, at from key where key = ?')
+    this.ended = prepare('select ended from resource where no = ?')
+    this.last = prepare('select coalesce(l.last, r.last) from resource r left join live l using (no) where r.no = ?')
+    this.owners = prepare('select distinct owner from live where owner > 0')
+    const page = 'and l.no > ?2 order by l.no limit ?3'
+    this.work = {
+      ownedBy: prepare(`${fromLive} where l.owner in (select value from json_each(?1)) ${page}`),
+      waiting: prepare(`${fromLive} where l.owner = 0 and l.due <= ?1 ${page}`),
+      withoutRun: prepare(`${fromLive} join shape s on s.id = l.shape where l.run is null and s.kind = ?1 ${page}`),
+      overdue: prepare(
+        `${fromLive} where ((l.deadline > 0 and l.deadline <= ?1) or (l.progress > 0 and l.progress <= ?1)) ${page}`,
+      ),
+    }
+    this.wakes = prepare(`select no from (
+      select * from (select no, wake from resource r where wake <= ?1 and not exists (select 1 from live l where l.no = r.no) order by wake, no limit ?2)
+      union all select * from (select no, wake from live where wake <= ?1 order by wake, no limit ?2)) order by wake, no limit ?2`)
+    this.orphans = prepare(`select no from (
+      select * from (select no from resource r where orphans = 1 and orphans is not null and no > ?1 and not exists (select 1 from live l where l.no = r.no) order by no limit ?2)
+      union all select * from (select no from live where orphans = 1 and no > ?1 order by no limit ?2)) order by no limit ?2`)
+    this.settledCounts = prepare('select settled, count(*) from resource where settled is not null group by settled')
+    this.liveCounts = prepare('select base, shape, count(*) from live group by base, shape')
+    this.shapesOfLive =
+      prepare(`select shape, coalesce(run ->> 'operation', ''), coalesce(rest ->> 'step', -1), count(*)
+      from live group by 1, 2, 3`)
+    this.late = prepare('select body from late where no = ? order by id')
+    this.openIncidents = prepare('select body from incident order by id desc limit ?')
+    this.runHead = prepare('select runs from feed where one = 1')
+    this.readSetting = prepare('select value from setting where name = ?')
+  }
+
+  load(asks: readonly Ask[]): readonly Answer[] {
+    const only = asks.length === 1 ? asks[0]! : null
+    if (only !== null && (only.ask === 'resource' || only.ask === 'key'))
+      return [this.parts.connection.patiently(() => this.answer(only))]
+    return this.parts.connection.reading(() => asks.map((ask) => this.answer(ask)))
+  }
+
+  resource(no: No): Resource | null {
+    const row = this.state.get(no)
+    return row === undefined ? null : stateOf(row, this.parts.shapes)
+  }
+
+  all(nos: readonly No[]): Resource[] {
+    return nos.map((no) => this.resource(no)!)
+  }
+
+  workFor(query: WorkQuery, now: Millis, limit: number, after: No): readonly Resource[] {
+    return this.parts.connection.reading(() => {
+      switch (query.work) {
+        case 'ownedBy':
+          return this.states(this.work.ownedBy, JSON.stringify(query.owners), after, limit)
+        case 'waiting':
+          return this.states(this.work.waiting, now, after, limit)
+        case 'withoutRun':
+          return this.states(this.work.withoutRun, 'transitional', after, limit)
+        case 'overdue':
+          return this.states(this.work.overdue, now, after, limit)
+        case 'timers':
+          return this.all(numbers(this.wakes.all(now, limit)))
+        case 'orphans':
+          return this.all(numbers(this.orphans.all(after, limit)))
+        default:
+          return unreachable(query)
+      }
+    })
+  }
+
+  ownersOfLive(): Incarnation[] {
+    return this.parts.connection.patiently(() => numbers(this.owners.all()))
+  }
+
+  counts(): readonly StatusCount[] {
+    const counts = new Map<number, number>()
+    const add = (shape: number | null, count: number) => {
+      if (shape !== null) counts.set(shape, (counts.get(shape) ?? 0) + count)
+    }
+    this.parts.connection.reading(() => {
+      for (const [shape, count] of this.settledCounts.all() as unknown as [number, number][]) add(shape, count)
+      for (const [base, shape, count] of this.liveCounts.all() as unknown as [number | null, number, number][]) {
+        add(base, -count)
+        add(shape, count)
+      }
+    })
+    const found = [...counts].filter(([, count]) => count > 0)
+    const named = found.map(([id, count]) => ({
+      type: this.parts.shapes.get(id).type,
+      status: this.parts.shapes.get(id).status,
+      count,
+    }))
+    return named.sort((a, b) => order(a.type, b.type) || order(a.status, b.status))
+  }
+
+  liveShapes() {
+    const rows = this.parts.connection.patiently(() => this.shapesOfLive.all()) as unknown as [
+      number,
+      string,
+      number,
+      number,
+    ][]
+    return rows.map(([id, operation, step, count]) => {
+      const { type, status } = this.parts.shapes.get(id)
+      return { type, status, operation, step, count }
+    })
+  }
+
+  history(no: No, before: number | null, limit: number): readonly StoredEvent[] {
+    return this.parts.connection.reading(() => {
+      const { events } = this.parts
+      const page: StoredEvent[] = []
+      if (limit <= 0) return page
+      // A page usually goes on at an event of the same resource: its chain leads on from there.
+      const known = before === null ? null : events.find(before)
+      const start = known?.no === no ? known.prev : ((this.last.get(no) as unknown as [number] | undefined)?.[0] ?? 0)
+      for (const event of events.chain(start)) {
+        if (before === null || event.n < before) page.push(event)
+        if (page.length === limit) break
+      }
+      return page
+    })
+  }
+
+  eventsAfter(n: number, limit: number): readonly StoredEvent[] {
+    return this.parts.connection.reading(() => this.parts.events.after(n, limit))
+  }
+
+  endedRuns({ no, limit }: { readonly no?: No; readonly limit: number }): readonly EndedRun[] {
+    return this.parts.connection.reading(() => {
+      const found: EndedRun[] = []
+      let n = no === undefined ? numbers(this.runHead.all())[0]! : this.latestEnd(no)
+      while (n > 0 && found.length < limit) {
+        const entry = this.parts.runs.find(n)
+        if (entry === null) break
+        found.push(entry.run)
+        n = no === undefined ? n - 1 : entry.prev
+      }
+      return found
+    })
+  }
+
+  lateResults(no: No): readonly LateResult[] {
+    return this.parts.connection.patiently(() => this.late.all(no)).map((row) => JSON.parse(textOf(row)) as LateResult)
+  }
+
+  incidents(limit: number): readonly Incident[] {
+    return this.parts.connection
+      .patiently(() => this.openIncidents.all(limit))
+      .map((row) => JSON.parse(textOf(row)) as Incident)
+  }
+
+  setting(name: string): Json {
+    const row = this.parts.connection.patiently(() => this.readSetting.get(toText(name)))
+    return row === undefined ? null : (JSON.parse(textOf(row)) as Json)
+  }
+
+  private answer(ask: Ask): Answer {
+    const { verifier } = this.parts
+    switch (ask.ask) {
+      case 'resource':
+        return this.resource(ask.no)
+      case 'named': {
+        const no = verifier.find(ask.type, ask.id)
+        return no === null ? null : this.resource(no)
+      }
+      case 'children':
+        return this.all(verifier.membersOf({ children: ask.no }))
+      case 'linkedBy':
+        return this.all(verifier.membersOf({ target: ask.no, link: ask.link }))
+      case 'key':
+        return this.keyRecord(ask.key)
+      case 'endedRun':
+        return this.endedRun(ask.no, ask.begun)
+      default:
+        return unreachable(ask)
+    }
+  }
+
+  private keyRecord(key: string): KeyRecord | null {
+    const row = this.key.get(toText(key)) as unknown as [string, number, number, number] | undefined
+    if (row === undefined) return null
+    const [hash, no, begun, at] = row
+    return { key, hash: fromText(hash), no, begun, at }
+  }
+
+  private endedRun(no: No, begun: number): EndedRun | null {
+    for (let n = this.latestEnd(no); n > 0;) {
+      const entry = this.parts.runs.find(n)
+      if (entry === null || entry.run.begun === begun) return entry?.run ?? null
+      n = entry.prev
+    }
+    return null
+  }
+
+  private latestEnd(no: No): number {
+    return (this.ended.get(no) as unknown as [number] | undefined)?.[0] ?? 0
+  }
+
+  private states(statement: StatementSync, criterion: string | number, after: No, limit: number): Resource[] {
+    return statement.all(criterion, after, limit).map((row) => stateOf(row, this.parts.shapes))
+  }
+}
+
+const numbers = (rows: unknown): number[] => (rows as [number][]).map(([number]) => number)
+const textOf = (row: unknown): string => (row as [string])[0]
+const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,0 +1,113 @@
+// Type and status as one small number: the dictionary in table `shape`, which also remembers as what each status was judged.
+import { assert } from '../../base/assert.ts'
+import type { StatementSync } from 'node:sqlite'
+import type { StatusKind } from '../../lifecycle/resource-type.ts'
+import type { KindOf } from '../store.ts'
+import type { Connection } from './connection.ts'
+
+export interface Shape {
+  readonly id: number
+  readonly type: string
+  readonly status: string
+  readonly kind: StatusKind
+}
+
+export class Shapes {
+  private readonly all: StatementSync
+  private readonly find: StatementSync
+  private readonly insert: StatementSync
+  private readonly update: StatementSync
+  private readonly byId = new Map<number, Shape>()
+  private readonly byStatus = new Map<string, Map<string, Shape>>()
+  private kindOf: KindOf | null = null
+  /** Added in the transaction under way: forgotten again when it fails. */
+  private added: Shape[] = []
+
+  constructor(connection: Connection) {
+    this.all = connection.prepare('select id, type, status, kind from shape')
+    this.find = connection.prepare('select id, type, status, kind from shape where type = ? and status = ?')
+    this.insert = connection.prepare('insert into shape (type, status, kind) values (?, ?, ?)')
+    this.update = connection.prepare('update shape set kind = ? where id = ?')
+    this.reload()
+  }
+
+  reload(): void {
+    for (const row of this.all.all()) this.keep(row as unknown as Row)
+  }
+
+  /** Inside a writing transaction: a pair that was never seen is written down. */
+  of(type: string, status: string): Shape {
+    return this.byStatus.get(type)?.get(status) ?? this.learn(type, status)
+  }
+
+  /** All shapes of a type, or of all types; of some statuses, or of all. */
+  among(type: string | undefined, statuses: readonly string[] | undefined): Shape[] {
+    this.reload()
+    const found = [...this.byId.values()]
+    return found.filter(
+      (shape) =>
+        (type === undefined || shape.type === type) && (statuses === undefined || statuses.includes(shape.status)),
+    )
+  }
+
+  get(id: number): Shape {
+    const shape = this.byId.get(id)
+    if (shape) return shape
+    // Another process has added it.
+    this.reload()
+    const found = this.byId.get(id)
+    assert(found, `no shape ${id}`)
+    return found
+  }
+
+  /** Judges every known pair anew; answers those that changed, with what they were. Inside a writing transaction. */
+  judge(kindOf: KindOf): Shape[] {
+    this.kindOf = kindOf
+    this.reload()
+    const changed: Shape[] = []
+    for (const shape of this.byId.values()) {
+      const kind = kindOf(shape.type, shape.status)
+      if (kind === shape.kind || kind === undefined) continue
+      changed.push(shape)
+      this.update.run(kind, shape.id)
+    }
+    this.reload()
+    return changed
+  }
+
+  /** The transaction under way failed. */
+  forgetAdded(): void {
+    for (const shape of this.added) {
+      this.byId.delete(shape.id)
+      this.byStatus.get(shape.type)?.delete(shape.status)
+    }
+    this.added = []
+  }
+
+  keepAdded(): void {
+    if (this.added.length > 0) this.added = []
+  }
+
+  private learn(type: string, status: string): Shape {
+    const row = this.find.get(type, status) as Row | undefined
+    if (row) return this.keep(row)
+    // '' is the status before creation, which events name.
+    const kind = status === '' ? 'stable' : this.kindOf?.(type, status)
+    assert(kind !== undefined, 'useKinds is called before anything else')
+    const { lastInsertRowid } = this.insert.run(type, status, kind)
+    const shape = this.keep([Number(lastInsertRowid), type, status, kind])
+    this.added.push(shape)
+    return shape
+  }
+
+  private keep([id, type, status, kind]: Row): Shape {
+    const shape = { id, type, status, kind }
+    this.byId.set(id, shape)
+    const statuses = this.byStatus.get(type)
+    if (statuses) statuses.set(status, shape)
+    else this.byStatus.set(type, new Map([[status, shape]]))
+    return shape
+  }
+}
+
+type Row = [id: number, type: string, status: string, kind: StatusKind]

@@ -1,0 +1,237 @@
+// The store in a SQLite file, for one or several processes of one machine. This file puts the parts together and keeps
+// their order at opening and closing; what each does is in its own.
+import { statSync } from 'node:fs'
+import type { Millis } from '../../base/clock.ts'
+import { HomeostatError } from '../../base/errors.ts'
+import { canonical, type Json } from '../../base/json.ts'
+import type { Ask } from '../../decision/situation.ts'
+import type { Incarnation, Incident, No } from '../../decision/state.ts'
+import type { Batch, CommitAnswer, Heartbeat, KindOf, ListQuery, Store, WorkerRow, WorkQuery } from '../store.ts'
+import { toText } from './codec.ts'
+import { Connection, translated } from './connection.ts'
+import { startHeartbeatThread } from './heartbeat.ts'
+import { listNumbers } from './lister.ts'
+import { EventLog, RunLog } from './logs.ts'
+import { migrate, mustNotBeNewer, storeSchema, versionOf } from './migrations.ts'
+import { Places } from './places.ts'
+import { Reader } from './reader.ts'
+import { rejudge } from './rejudge.ts'
+import { Shapes } from './shapes.ts'
+import { Verifier } from './verifier.ts'
+import { Workers } from './workers.ts'
+import { Writer } from './writer.ts'
+
+export interface SqliteStoreOptions {
+  /** Beside it lie its log (`-wal`, `-shm`), the leases (`.workers`) and a lock per worker (`.worker-<number>`). */
+  readonly file: string
+  /** Only look: nothing can be committed or registered. The file must exist. */
+  readonly readonly?: boolean | undefined
+  /** How long a commit waits for the commits of other processes. */
+  readonly patienceMs?: number | undefined
+  readonly log?: ((line: string) => void) | undefined
+}
+
+export function openSqliteStore(options: SqliteStoreOptions): Store {
+  return new SqliteStore(options)
+}
+
+class SqliteStore implements Store {
+  private readonly file: string
+  private readonly connection: Connection
+  private readonly shapes: Shapes
+  private readonly places: Places
+  private readonly reader: Reader
+  private readonly writer: Writer
+  private readonly workersOf: Workers
+  private readonly listeners = new Set<() => void>()
+  private readonly heartbeats = new Set<Heartbeat>()
+
+  constructor({ file, readonly = false, patienceMs = 5000, log }: SqliteStoreOptions) {
+    this.file = file
+    const connection = new Connection({ file, readonly, synchronous: 'full', patienceMs })
+    this.connection = connection
+    try {
+      if (readonly) mustNotBeNewer(versionOf(connection.db), storeSchema)
+      else connection.writing(() => migrate(connection.db, storeSchema))
+      mustLookSound(connection)
+      this.workersOf = new Workers({ file, patienceMs })
+      const shapes = new Shapes(connection)
+      const verifier = new Verifier(connection, shapes)
+      const parts = {
+        connection,
+        shapes,
+        verifier,
+        events: new EventLog(connection, shapes),
+        runs: new RunLog(connection),
+      }
+      this.shapes = shapes
+      this.places = new Places(connection, shapes)
+      this.reader = new Reader(parts)
+      this.writer = new Writer({ ...parts, places: this.places })
+    } catch (error) {
+      connection.close()
+      throw translated(error, file)
+    }
+    log?.(`opened ${file}, event ${this.writer.head}`)
+  }
+
+  useKinds(kindOf: KindOf): void {
+    this.writer.change(() =>
+      rejudge({ connection: this.connection, shapes: this.shapes, places: this.places, reader: this.reader, kindOf }),
+    )
+  }
+
+  register({ name, leaseMs, now }: { name: string; leaseMs: number; now: Millis }): Incarnation {
+    return this.guarded(() => {
+      const next = this.connection.prepare('update feed set incarnations = incarnations + 1 returning incarnations')
+      const [no] = this.connection.writing(() => next.get()) as unknown as [number]
+      this.workersOf.register({ no, name, leaseMs, now })
+      return no
+    })
+  }
+
+  beat(worker: { no: Incarnation; leaseMs: number; now: Millis }): boolean {
+    return this.guarded(() => this.workersOf.beat(worker))
+  }
+
+  keepBeating({ no, leaseMs }: { no: Incarnation; leaseMs: number }): Heartbeat {
+    const heartbeat = startHeartbeatThread({ file: this.file, no, leaseMs })
+    this.heartbeats.add(heartbeat)
+    return heartbeat
+  }
+
+  end(worker: { no: Incarnation; as: 'ended' | 'dead' | 'expired'; now: Millis }): boolean {
+    return this.guarded(() => this.workersOf.end(worker))
+  }
+
+  workers(now: Millis): readonly WorkerRow[] {
+    return this.guarded(() => {
+      // Owners first: whoever owns something has registered before.
+      const owners = this.reader.ownersOfLive()
+      const rows = new Map(this.workersOf.all(now).map((row) => [row.no, row]))
+      for (const no of owners) {
+        if (!rows.has(no)) rows.set(no, { no, name: '', startedAt: 0, beatAt: 0, leaseUntil: 0, state: 'dead' })
+      }
+      return [...rows.values()].sort((a, b) => a.no - b.no)
+    })
+  }
+
+  forgetWorkers(nos: readonly Incarnation[]): void {
+    this.guarded(() => {
+      const owners = new Set(this.reader.ownersOfLive())
+      this.workersOf.forget(nos.filter((no) => !owners.has(no)))
+    })
+  }
+
+  load(asks: readonly Ask[]) {
+    return this.guarded(() => this.reader.load(asks))
+  }
+
+  commit(batch: Batch): CommitAnswer {
+    const answer = this.writer.commit(batch)
+    if (answer.committed) this.changed()
+    return answer
+  }
+
+  othersWrote(): boolean {
+    return this.guarded(() => this.writer.othersWrote())
+  }
+
+  work(query: WorkQuery, now: Millis, limit: number, after: No = 0) {
+    return this.guarded(() => this.reader.workFor(query, now, limit, after))
+  }
+
+  list(query: ListQuery) {
+    return this.guarded(() =>
+      this.connection.reading(() => this.reader.all(listNumbers(this.connection, this.shapes, query))),
+    )
+  }
+
+  counts() {
+    return this.guarded(() => this.reader.counts())
+  }
+
+  history(no: No, before: number | null, limit: number) {
+    return this.guarded(() => this.reader.history(no, before, limit))
+  }
+
+  events(after: number, limit: number) {
+    return this.guarded(() => this.reader.eventsAfter(after, limit))
+  }
+
+  endedRuns(query: { no?: No; limit: number }) {
+    return this.guarded(() => this.reader.endedRuns(query))
+  }
+
+  lateResults(no: No) {
+    return this.guarded(() => this.reader.lateResults(no))
+  }
+
+  incidents(limit: number) {
+    return this.guarded(() => this.reader.incidents(limit))
+  }
+
+  closeIncident(no: No, kind: Incident['kind']): void {
+    this.writer.change(() => this.connection.prepare('delete from incident where no = ? and kind = ?').run(no, kind))
+  }
+
+  setting(name: string): Json {
+    return this.guarded(() => this.reader.setting(name))
+  }
+
+  changeSetting(name: string, from: Json, to: Json): boolean {
+    const changed = this.writer.change(() => {
+      if (canonical(this.reader.setting(name)) !== canonical(from)) return false
+      const upsert =
+        'insert into setting (name, value) values (?, ?) on conflict (name) do update set value = excluded.value'
+      this.connection.prepare(upsert).run(toText(name), JSON.stringify(to))
+      return true
+    })
+    if (changed) this.changed()
+    return changed
+  }
+
+  liveShapes() {
+    return this.guarded(() => this.reader.liveShapes())
+  }
+
+  /** Tells of commits through this handle. SQLite cannot tell of others': ask `othersWrote` from time to time. */
+  onChange(wake: () => void): () => void {
+    // Wrapped, so that the same function given twice is two listeners.
+    const listener = () => wake()
+    this.listeners.add(listener)
+    return () => void this.listeners.delete(listener)
+  }
+
+  async close(): Promise<void> {
+    this.listeners.clear()
+    for (const heartbeat of this.heartbeats) await heartbeat.stop()
+    this.workersOf.close()
+    this.connection.close()
+  }
+
+  private changed(): void {
+    for (const wake of this.listeners) wake()
+  }
+
+  private guarded<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      throw translated(error, this.file)
+    }
+  }
+}
+
+/** A file cut short, or a feed that does not fit its events, is damage that is cheap to see; the rest is found when it is read. */
+function mustLookSound({ db, file }: Connection): void {
+  const pages = db.prepare('select page_count * page_size as bytes from pragma_page_count, pragma_page_size').get()!
+  const feed = db.prepare('select events as head, (select max(first) from event) as last from feed').get()!
+  const kept = statSync(file).size + (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0)
+  let damage: string | null = null
+  if (Number(pages['bytes']) > kept) damage = `it should have ${pages['bytes']} bytes and has ${kept}`
+  if (Number(feed['last'] ?? 0) > Number(feed['head']))
+    damage = `it has event ${feed['last']}, but its feed ends at ${feed['head']}`
+  if (damage === null) return
+  throw new HomeostatError('store_corrupt', `${file} is damaged: ${damage}. Stop all processes and restore a back-up.`)
+}

@@ -224,14 +224,15 @@ class SqliteStore implements Store {
 }
 
 /** A file cut short, or a feed that does not fit its events, is damage that is cheap to see; the rest is found when it is read. */
-function mustLookSound({ db, file }: Connection): void {
-  const pages = db.prepare('select page_count * page_size as bytes from pragma_page_count, pragma_page_size').get()!
-  const feed = db.prepare('select events as head, (select max(first) from event) as last from feed').get()!
+function mustLookSound(connection: Connection): void {
+  const { file } = connection
+  const number = (sql: string) => Number((connection.prepare(sql).get() as unknown as [number])[0])
+  const bytes = number('select page_count * page_size from pragma_page_count, pragma_page_size')
   const kept = statSync(file).size + (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0)
-  let damage: string | null = null
-  if (Number(pages['bytes']) > kept) damage = `it should have ${pages['bytes']} bytes and has ${kept}`
-  if (Number(feed['last'] ?? 0) > Number(feed['head']))
-    damage = `it has event ${feed['last']}, but its feed ends at ${feed['head']}`
-  if (damage === null) return
+  const head = number('select events from feed')
+  const last = number('select coalesce(max(first), 0) from event')
+  if (bytes <= kept && last <= head) return
+  const damage =
+    bytes > kept ? `it should have ${bytes} bytes and has ${kept}` : `it has event ${last}, its feed ends at ${head}`
   throw new HomeostatError('store_corrupt', `${file} is damaged: ${damage}. Stop all processes and restore a back-up.`)
 }

@@ -19,7 +19,7 @@ export function checkLifecycles(set: readonly AnyLifecycle[]): readonly Fault[] 
   checkTypes(faults, new World(set))
   // What cannot be read is left out, so that the faults of the others are still found.
   const readable = set.filter((lifecycle) => checkWords(faults, new World([lifecycle]).all[0]!, lifecycle.body))
-  const world = new World(readable)
+  const world = new World(readable, set)
   readable.forEach((lifecycle, index) => {
     const declaration = world.all[index]!
     checkRelations(faults, world, declaration)

@@ -24,8 +24,9 @@ export function checkRelations(faults: Faults, world: World, declaration: Declar
       continue
     }
     const loaded = world.get(other.type)
+    if (!loaded && world.loaded.has(other.type)) continue
     if (!loaded) {
-      const suggestion = `Load its lifecycle too. ${didYouMean(other.type, world.types())}`
+      const suggestion = `Load its lifecycle too. ${didYouMean(other.type, world.loaded)}`
       faults.error(path, `names the type ${other.type}, which is not loaded`, suggestion)
       continue
     }
@@ -136,7 +137,7 @@ interface Done {
 export function checkMoves(faults: Faults, world: World, declaration: Declaration): void {
   for (const one of movesBy(declaration)) checkMove(faults, world, declaration, one)
   for (const { path, data } of sitesOf(declaration)) checkAdds(faults, world, declaration, path, data)
-  checkUnused(faults, world, declaration)
+  if (world.isWhole) checkUnused(faults, world, declaration)
 }
 
 /** By `move` and by the items of forEach. */

@@ -6,14 +6,17 @@ import { relatedTypeOf } from './relation.ts'
 import { kindsOf, type ResourceType, type StatusKind } from './resource-type.ts'
 import { jsonSchemaOf } from './schema.ts'
 
-/** All loaded declarations. */
+/** All loaded declarations that can be read. */
 export class World {
   readonly all: readonly Declaration[]
+  /** Types that are loaded, readable or not. */
+  readonly loaded: ReadonlySet<string>
   private readonly byType: ReadonlyMap<string, Declaration>
   private readonly properties = new Map<ResourceType, ReadonlyMap<string, JsonObject> | undefined>()
 
-  constructor(set: readonly AnyLifecycle[]) {
-    this.all = set.map(declarationOf)
+  constructor(readable: readonly AnyLifecycle[], set: readonly AnyLifecycle[] = readable) {
+    this.all = readable.map(declarationOf)
+    this.loaded = new Set(set.map((one) => declarationOf(one).type))
     this.byType = new Map(this.all.map((one) => [one.type, one]))
   }
 
@@ -21,8 +24,9 @@ export class World {
     return this.byType.get(type)
   }
 
-  types(): Iterable<string> {
-    return this.byType.keys()
+  /** Nothing is left out: what is not found is not there. */
+  get isWhole(): boolean {
+    return this.loaded.size === this.byType.size
   }
 
   /** The declaration on the other side of a relation; undefined when the relation or its type is unknown. */

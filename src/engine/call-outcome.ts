@@ -1,4 +1,5 @@
 // Turns whatever a driver function returned or threw into one of the endings that a decision knows. Nothing a driver does gets past here.
+import { canonical } from '../base/json.ts'
 import type { Outcome } from '../decision/command.ts'
 import type { Phase } from '../decision/state.ts'
 import { durationMs } from '../lifecycle/duration.ts'
@@ -57,12 +58,12 @@ export function outcomeOfThrown(fn: string, thrown: unknown): Outcome {
 
 function partsOf(thrown: unknown): { name: string; code: string; message: string } {
   if (typeof thrown !== 'object' || thrown === null) {
-    return { name: '', code: '', message: thrown === undefined ? '' : String(thrown) }
+    return { name: '', code: '', message: typeof thrown === 'string' ? thrown : canonical(thrown ?? '') }
   }
   const { name, code, message } = thrown as { name?: unknown; code?: unknown; message?: unknown }
   return {
     name: typeof name === 'string' ? name : '',
     code: typeof code === 'string' ? code : '',
-    message: typeof message === 'string' ? message : String(thrown),
+    message: typeof message === 'string' ? message : canonical(thrown),
   }
 }

@@ -8,80 +8,127 @@ import { systemRandom, type Random } from '../base/random.ts'
 import type { Command, RequestOperation } from '../decision/command.ts'
 import { decide } from '../decision/decide.ts'
 import type { Accepted, Decision } from '../decision/decision.ts'
-import type { Incarnation, Resource } from '../decision/state.ts'
+import type { Incarnation } from '../decision/state.ts'
+import type { Client } from '../lifecycle/client.ts'
 import { compilePlans } from '../lifecycle/compile-plan.ts'
-import type { Lifecycle } from '../lifecycle/lifecycle.ts'
-import type { Plans } from '../lifecycle/plan.ts'
+import type { Driver } from '../lifecycle/driver.ts'
+import type { AnyLifecycle } from '../lifecycle/lifecycle.ts'
 import type { Store, Write } from '../store/store.ts'
 import { Door } from './door.ts'
+import { EngineReads, refOf } from './engine-reads.ts'
+import { EventFeed, type EventListener } from './event-feed.ts'
 import { ForeignWrites } from './foreign-writes.ts'
+import { HealControl } from './heal-control.ts'
+import { healthOf, type Health } from './health.ts'
+import { HealingPolicy } from './healing-policy.ts'
 import { silent, type Log } from './log.ts'
 import { defaultSettings, type EngineSettings } from './options.ts'
 import type { AnyDriver } from './run-step.ts'
+import { RunWaiter, type RunView } from './run-waiter.ts'
+import { requireDrivers, requireKnownShapes, requireValid } from './start-checks.ts'
+import type { Stray } from './sweeper.ts'
 import { Tenure } from './tenure.ts'
+import { createClient, type LifecycleSet } from './typed-client.ts'
 
-export interface EngineParts {
+interface Surroundings {
   readonly store: Store
-  readonly lifecycles: readonly Lifecycle[]
-  /** By type of resource. */
-  readonly drivers: Readonly<Record<string, object>>
   readonly clock?: Clock | undefined
   readonly random?: Random | undefined
+  /** Silent when left out. */
   readonly log?: Log | undefined
   readonly options?: Partial<EngineSettings> | undefined
 }
 
-const beginAgainMs = 1_000
+/** Lifecycles by the names they are used under, each with its driver under the same name. */
+export interface EngineParts<Set extends LifecycleSet> extends Surroundings {
+  readonly lifecycles: Set
+  /** Left out in a process without a worker. */
+  readonly drivers?: { readonly [K in keyof Set]?: Driver<Set[K]> } | undefined
+}
 
-export function createEngine(parts: EngineParts): Engine {
+/** A plain list of lifecycles, with drivers by type of resource. */
+export interface UntypedEngineParts extends Surroundings {
+  readonly lifecycles: readonly AnyLifecycle[]
+  readonly drivers?: Readonly<Record<string, object>> | undefined
+}
+
+/** Throws `lifecycle_invalid` with all faults of the declarations, or `driver_missing` with all missing functions. */
+export function createEngine<const Set extends LifecycleSet>(parts: EngineParts<Set>): Engine<Set>
+export function createEngine(parts: UntypedEngineParts): Engine
+export function createEngine(parts: EngineParts<LifecycleSet> | UntypedEngineParts): Engine {
   return new Engine(parts)
 }
 
-export class Engine {
-  readonly plans: Plans
-  readonly settings: EngineSettings
-  readonly #store: Store
-  readonly #clock: Clock
+const beginAgainMs = 1_000
+
+export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads {
+  /** Healing in people's hands. */
+  readonly heal: HealControl
+  readonly #set: Set
   readonly #random: Random
   readonly #log: Log
   readonly #drivers: ReadonlyMap<string, AnyDriver>
   readonly #foreign: ForeignWrites
   readonly #door: Door
+  readonly #policy: HealingPolicy
+  readonly #feed: EventFeed
+  readonly #waiter: RunWaiter
   #tenure: Tenure | null = null
   #state: 'new' | 'starting' | 'running' | 'stopping' | 'stopped' = 'new'
   #stopListening: (() => void) | null = null
   #cancelRebirth: (() => void) | null = null
 
-  constructor(parts: EngineParts) {
-    this.plans = compilePlans(parts.lifecycles)
-    this.settings = { ...defaultSettings, ...parts.options }
-    this.#store = parts.store
-    this.#clock = parts.clock ?? systemClock
+  constructor(parts: EngineParts<Set> | UntypedEngineParts) {
+    const { store } = parts
+    const clock = parts.clock ?? systemClock
+    const log = parts.log ?? silent
+    const settings = { ...defaultSettings, ...parts.options }
+    const set = byName(parts.lifecycles)
+    const lifecycles = Object.values(set)
+    requireValid(lifecycles, log)
+    super({ store, clock, settings, plans: compilePlans(lifecycles) })
+    this.#set = set as Set
     this.#random = parts.random ?? systemRandom
-    this.#log = parts.log ?? silent
-    this.#drivers = new Map(Object.entries(parts.drivers) as [string, AnyDriver][])
-    this.#foreign = new ForeignWrites(parts.store)
+    this.#log = log
+    this.#drivers = driversByType(set, parts.drivers ?? {})
+    if (settings.worker) requireDrivers(this.plans, this.#drivers)
+    this.#foreign = new ForeignWrites(store)
+    const context = { store, clock, log, plans: this.plans }
     this.#door = new Door({
-      store: parts.store,
-      plans: this.plans,
+      ...context,
       decide,
-      clock: this.#clock,
       random: this.#random,
-      log: this.#log,
       foreign: this.#foreign,
-      batchLimit: this.settings.batchLimit,
-      cacheSize: this.settings.cacheSize,
+      batchLimit: settings.batchLimit,
+      cacheSize: settings.cacheSize,
       claimantFor: (command) => this.#tenure?.claimant(command) ?? 0,
       onCommitted: (writes) => this.#committed(writes),
     })
+    this.#policy = new HealingPolicy(store, clock, {
+      breakerLimit: settings.breakerLimit,
+      breakerWindowMs: settings.breakerWindowMs,
+      ratePerSecond: settings.healRatePerSecond,
+    })
+    this.#feed = new EventFeed({ ...context, pollMs: settings.pollMs })
+    this.#waiter = new RunWaiter(context)
+    this.heal = new HealControl({
+      ...context,
+      door: this.#door,
+      policy: this.#policy,
+      overdueSlackMs: settings.overdueSlackMs,
+      wake: () => this.#tenure?.acting?.healer.wake(),
+    })
   }
 
+  /** Throws `lifecycle_missing` when stored resources stand where no declaration knows a way. */
   async start(): Promise<void> {
-    if (this.#state !== 'new') throw new HomeostatError('engine_stopped', 'An engine is started once; create another.')
+    if (this.#state !== 'new') throw new HomeostatError('engine_stopped', 'An engine is started once. Create another.')
     this.#state = 'starting'
-    await this.#store.useKinds((type, status) => this.plans.kindOf(type, status))
+    await this.store.useKinds((type, status) => this.plans.kindOf(type, status))
+    await requireKnownShapes(this.plans, this.store)
     await this.#beginTenure()
-    this.#stopListening = this.#store.onChange(() => this.#tenure?.changed())
+    this.#waiter.start()
+    this.#stopListening = this.store.onChange(() => this.#changed())
     this.#state = 'running'
   }
 
@@ -91,12 +138,17 @@ export class Engine {
     this.#state = 'stopping'
     this.#stopListening?.()
     this.#cancelRebirth?.()
-    await this.#tenure?.stop(this.settings.stopPatienceMs)
-    this.#door.close('engine_stopped', 'The engine is stopping.')
+    const close = () => this.#door.close('engine_stopped', 'The engine is stopping.')
+    // A store that does not answer cannot hold the stop up for ever.
+    const cancel = this.clock.after(2 * this.settings.stopPatienceMs, close)
+    await Promise.all([this.#tenure?.stop(this.settings.stopPatienceMs), this.#feed.stop(), this.#waiter.stop()])
+    close()
     await this.#door.idle()
+    cancel()
     this.#state = 'stopped'
   }
 
+  /** The number of this process's present tenure as an owner; 0 before the start. */
   get incarnation(): Incarnation {
     return this.#tenure?.no ?? 0
   }
@@ -104,6 +156,11 @@ export class Engine {
   /** Sends a command through the one door; resolves after its commit, accepted or rejected. */
   submit(command: Command): Promise<Decision> {
     return this.#door.ask(command)
+  }
+
+  /** The same without a promise: `done` is called after the commit. */
+  submitWith(command: Command, done: (decision: Decision) => void): void {
+    this.#door.submit(command, done)
   }
 
   /** Asks for an operation; a rejection is thrown. */
@@ -114,26 +171,81 @@ export class Engine {
     throw new HomeostatError(code, message, { details })
   }
 
-  async get(type: string, id: string): Promise<Resource | null> {
-    const [found] = await this.#store.load([{ ask: 'named', type, id }])
-    return (found ?? null) as Resource | null
+  /** Creates a resource by the operation that the lifecycle declares for it (`create` unless said otherwise). */
+  create(
+    type: string,
+    given: NonNullable<RequestOperation['create']> & { readonly id?: string },
+    request: { readonly by: string; readonly operation?: string; readonly input?: unknown; readonly key?: string },
+  ): Promise<Accepted> {
+    const { id, ...create } = given
+    return this.request({ type, id, operation: 'create', create, ...request })
+  }
+
+  /** Asks for an operation of a resource that is there. */
+  operate(
+    type: string,
+    id: string,
+    operation: string,
+    request: Pick<RequestOperation, 'by' | 'input' | 'key' | 'force' | 'reason' | 'ifRevision' | 'tenant' | 'lane'>,
+  ): Promise<Accepted> {
+    return this.request({ type, id, operation, ...request })
+  }
+
+  /** Operations as typed functions, for the lifecycles this engine was given by name. */
+  client(by: string): Client<Set> {
+    return createClient(this, this.#set, by)
+  }
+
+  /** Resolves when the run has ended or the time is over; the view says which. */
+  async waitForRun(id: string, { timeoutMs }: { readonly timeoutMs: number }): Promise<RunView> {
+    const view = await this.run(id)
+    if (view.isOver) return view
+    await this.#waiter.wait(refOf(id), timeoutMs)
+    return this.run(id)
+  }
+
+  /** Calls `listener` with every event after this number, in order, now and in future; the answer ends it. */
+  subscribe(after: number, listener: EventListener): () => Promise<void> {
+    return this.#feed.subscribe(after, listener)
+  }
+
+  /** The number of the latest event: where a subscriber begins that wants only what is new. */
+  latestEvent(): Promise<number> {
+    return this.#feed.latest()
+  }
+
+  /** What drivers' inventories hold that no ledger names. */
+  get strays(): readonly Stray[] {
+    return this.#tenure?.acting?.sweeper.strays ?? []
+  }
+
+  health(): Health {
+    return healthOf({
+      isRunning: this.#state === 'running',
+      clock: this.clock,
+      settings: this.settings,
+      door: this.#door,
+      tenure: this.#tenure,
+    })
   }
 
   async #beginTenure(): Promise<void> {
     const tenure = new Tenure({
-      store: this.#store,
+      store: this.store,
       plans: this.plans,
       drivers: this.#drivers,
       door: this.#door,
-      clock: this.#clock,
+      clock: this.clock,
       random: this.#random,
       log: this.#log,
       foreign: this.#foreign,
+      policy: this.#policy,
       settings: this.settings,
-      isStoreNear: !(this.#store.load([]) instanceof Promise),
+      isStoreNear: !(this.store.load([]) instanceof Promise),
       onLost: () => this.#lost(),
     })
     const no = await tenure.begin()
+    if (this.#state === 'stopping' || this.#state === 'stopped') return tenure.stop(0)
     this.#door.reborn(no)
     this.#tenure = tenure
     tenure.serve()
@@ -150,11 +262,36 @@ export class Engine {
       await this.#beginTenure()
     } catch (error) {
       this.#log('warn', 'could not be registered anew; trying again', { error })
-      this.#cancelRebirth = this.#clock.after(beginAgainMs, () => void this.#beginAgain())
+      this.#cancelRebirth = this.clock.after(beginAgainMs, () => void this.#beginAgain())
     }
   }
 
   #committed(writes: readonly Write[]): void {
     this.#tenure?.committed(writes)
+    this.#waiter.committed(writes)
   }
+
+  #changed(): void {
+    this.#tenure?.changed()
+    this.#feed.wake()
+    this.#waiter.wake()
+  }
+}
+
+function byName(lifecycles: LifecycleSet | readonly AnyLifecycle[]): LifecycleSet {
+  if (!Array.isArray(lifecycles)) return lifecycles as LifecycleSet
+  // A type that is declared twice is told by the check, so both are kept.
+  return Object.fromEntries((lifecycles as readonly AnyLifecycle[]).map((one, i) => [`${typeOf(one)}#${i}`, one]))
+}
+
+const typeOf = (lifecycle: AnyLifecycle): string => (lifecycle.resource as { readonly type: string }).type
+
+function driversByType(set: LifecycleSet, drivers: object): ReadonlyMap<string, AnyDriver> {
+  const given = drivers as Readonly<Record<string, AnyDriver | undefined>>
+  const byType = new Map<string, AnyDriver>()
+  for (const [name, lifecycle] of Object.entries(set)) {
+    const driver = given[typeOf(lifecycle)] ?? given[name]
+    if (driver !== undefined) byType.set(typeOf(lifecycle), driver)
+  }
+  return byType
 }

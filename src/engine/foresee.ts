@@ -6,15 +6,8 @@ import type { WorkingSet } from './working-set.ts'
 
 /** Commands of a run's own worker name the epoch: if what is cached is stale, they are refused by it. */
 export function isOfRun(command: Command): boolean {
-  switch (command.kind) {
-    case 'callEnded':
-    case 'deadlinePassed':
-    case 'progressReported':
-    case 'handOver':
-      return true
-    default:
-      return false
-  }
+  const { kind } = command
+  return kind === 'callEnded' || kind === 'deadlinePassed' || kind === 'progressReported' || kind === 'handOver'
 }
 
 /** Adds what is not there yet to `asks`. */

@@ -28,22 +28,18 @@ export function toJson(value: unknown): Checked {
 function copy(value: unknown, depth: number, budget: { size: number }): Json {
   if (depth > depthMax) throw new Fault(`deeper than ${depthMax} levels, or cyclic`)
   count(budget, 2)
-  switch (typeof value) {
-    case 'string':
-      count(budget, value.length)
-      if (!value.isWellFormed()) throw new Fault('text with half a character (a lone surrogate)')
-      return value
-    case 'number':
-      if (!Number.isFinite(value)) throw new Fault(`the number ${value}`)
-      return value === 0 ? 0 : value
-    case 'boolean':
-      return value
-    case 'object':
-      if (value === null) return null
-      return Array.isArray(value) ? copyArray(value, depth, budget) : copyObject(value, depth, budget)
-    default:
-      throw new Fault(`a ${typeof value}`)
+  if (typeof value === 'string') {
+    count(budget, value.length)
+    if (!value.isWellFormed()) throw new Fault('text with half a character (a lone surrogate)')
+    return value
   }
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw new Fault(`the number ${value}`)
+    return value === 0 ? 0 : value
+  }
+  if (typeof value === 'boolean' || value === null) return value
+  if (typeof value !== 'object') throw new Fault(`a ${typeof value}`)
+  return Array.isArray(value) ? copyArray(value, depth, budget) : copyObject(value, depth, budget)
 }
 
 function copyArray(value: readonly unknown[], depth: number, budget: { size: number }): Json {
@@ -77,7 +73,8 @@ function count(budget: { size: number }, size: number): void {
 }
 
 function className(value: object): string {
-  return String((value.constructor as { name?: unknown } | undefined)?.name ?? 'unknown')
+  const name = (value.constructor as { name?: unknown } | undefined)?.name
+  return typeof name === 'string' ? name : 'unknown'
 }
 
 /** Text from outside, fit to be kept: whole characters, no zero character, not endless. */

@@ -1,4 +1,5 @@
-// Every figure of the engine that may be set, with its default.
+// Every figure of the engine that may be set, with its default. Idle, they come to less than one query a second.
+import type { SweepPolicy } from './sweeper.ts'
 
 export interface EngineSettings {
   /** How this process is shown among the workers. */
@@ -15,10 +16,30 @@ export interface EngineSettings {
   readonly batchLimit: number
   /** Resources kept in memory beside the owned ones. */
   readonly cacheSize: number
-  /** The slow look for waiting runs, under the wake-ups. */
+  /** The slow look for waiting runs, due timers and events, under the wake-ups. */
   readonly pollMs: number
   /** How long `stop` waits for calls under way before it aborts them. */
   readonly stopPatienceMs: number
+
+  /** How often is looked for what is stuck. */
+  readonly healEveryMs: number
+  /** An overdue run is its owner's own business for so long. */
+  readonly overdueSlackMs: number
+  /** More healings of a type than this, that no crash explains, within the window open its breaker. */
+  readonly breakerLimit: number
+  readonly breakerWindowMs: number
+  /** Most healings of a type in a second, besides those after a crash. */
+  readonly healRatePerSecond: number
+  /** Incarnations that are gone are shown for so long. */
+  readonly keepGoneMs: number
+
+  /** By type of resource: destroy what nobody owns, or only list it. The default for all others is `sweep`. */
+  readonly sweep: Readonly<Record<string, SweepPolicy>>
+  readonly sweepEveryMs: number
+  /** How often drivers' inventories are compared with the ledgers. */
+  readonly inventoryEveryMs: number
+  /** What no ledger names is left alone for so long after it was first seen. */
+  readonly strayGraceMs: number
 }
 
 export const defaultSettings: EngineSettings = {
@@ -31,4 +52,16 @@ export const defaultSettings: EngineSettings = {
   cacheSize: 10_000,
   pollMs: 10_000,
   stopPatienceMs: 10_000,
+
+  healEveryMs: 5_000,
+  overdueSlackMs: 20_000,
+  breakerLimit: 1_000,
+  breakerWindowMs: 600_000,
+  healRatePerSecond: 10_000,
+  keepGoneMs: 600_000,
+
+  sweep: {},
+  sweepEveryMs: 60_000,
+  inventoryEveryMs: 600_000,
+  strayGraceMs: 600_000,
 }

@@ -1,6 +1,7 @@
 // Reads what a computation needs, outside of any change: the same "say what is missing, load it, compute again" as the door.
 import type { Clock } from '../base/clock.ts'
-import { Needs, type Situation } from '../decision/situation.ts'
+import { Needs, type Ask, type Situation } from '../decision/situation.ts'
+import { numberOfGeneratedId } from '../decision/state.ts'
 import type { Plans } from '../lifecycle/plan.ts'
 import type { Answer, MaybePromise, Store } from '../store/store.ts'
 import { WorkingSet } from './working-set.ts'
@@ -38,4 +39,10 @@ function attempt<T>(from: ReadFrom, set: WorkingSet, compute: (situation: Situat
     }
     supply(loading)
   }
+}
+
+/** The question for a resource by its public name. Generated ids are numbers in another form: the asker checks the type. */
+export function askNamed(type: string, id: string): Ask {
+  const no = numberOfGeneratedId(id)
+  return no === null ? { ask: 'named', type, id } : { ask: 'resource', no }
 }

@@ -43,6 +43,13 @@ export class Rhythm {
     else if (this.#state === 'resting') this.#scheduleSoon()
   }
 
+  /** Something will be to do in a while. */
+  wakeIn(ms: number): void {
+    if (this.#state === 'running') this.#isWoken = true
+    else if (this.#state === 'resting')
+      this.#schedule(Math.max(ms, this.#endedAt + this.#options.gapMs - this.#options.clock.monotonic()))
+  }
+
   stop(): Promise<void> {
     const wasRunning = this.#state === 'running'
     this.#state = 'stopped'
@@ -74,11 +81,16 @@ export class Rhythm {
     try {
       const passing = this.#options.pass()
       if (passing instanceof Promise) {
-        passing.then(
-          (next) => this.#ended(next),
-          (error: unknown) => this.#failed(error),
-        )
+        void this.#await(passing)
       } else this.#ended(passing)
+    } catch (error) {
+      this.#failed(error)
+    }
+  }
+
+  async #await(passing: Promise<number | undefined>): Promise<void> {
+    try {
+      this.#ended(await passing)
     } catch (error) {
       this.#failed(error)
     }

@@ -12,10 +12,14 @@ import type { Store, Write } from '../store/store.ts'
 import { Claimer } from './claimer.ts'
 import type { Door } from './door.ts'
 import type { ForeignWrites } from './foreign-writes.ts'
+import { Healer } from './healer.ts'
+import type { HealingPolicy } from './healing-policy.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
 import type { Log } from './log.ts'
 import type { EngineSettings } from './options.ts'
 import type { AnyDriver } from './run-step.ts'
+import { Sweeper } from './sweeper.ts'
+import { Timekeeper } from './timekeeper.ts'
 import { Worker } from './worker.ts'
 
 export interface TenureContext {
@@ -27,16 +31,25 @@ export interface TenureContext {
   readonly random: Random
   readonly log: Log
   readonly foreign: ForeignWrites
+  readonly policy: HealingPolicy
   readonly settings: EngineSettings
   readonly isStoreNear: boolean
   readonly onLost: () => void
 }
 
+/** What acts under the lease; none of it in a process that only takes requests. */
+export interface Acting {
+  readonly worker: Worker
+  readonly claimer: Claimer
+  readonly healer: Healer
+  readonly timekeeper: Timekeeper
+  readonly sweeper: Sweeper
+}
+
 export class Tenure {
   readonly #context: TenureContext
   readonly lease: LeaseKeeper
-  worker: Worker | null = null
-  #claimer: Claimer | null = null
+  acting: Acting | null = null
 
   constructor(context: TenureContext) {
     this.#context = context
@@ -61,48 +74,66 @@ export class Tenure {
   /** Registers, and makes what will act; nothing acts before `serve`. */
   async begin(): Promise<Incarnation> {
     const me = await this.lease.start()
-    if (!this.#context.settings.worker) return me
-    const { settings } = this.#context
-    this.worker = new Worker({
-      ...this.#context,
+    const context = this.#context
+    const { settings } = context
+    if (!settings.worker) return me
+    const worker = new Worker({
+      ...context,
       lease: this.lease,
       concurrency: settings.concurrency,
       runs: settings.runs,
-      onWaiting: () => this.#claimer?.hint(),
+      onWaiting: () => this.acting?.claimer.hint(),
     })
-    this.#claimer = new Claimer({ ...this.#context, worker: this.worker, me, pollMs: settings.pollMs })
+    this.acting = {
+      worker,
+      claimer: new Claimer({ ...context, worker, me, pollMs: settings.pollMs }),
+      healer: new Healer({ ...context, ...settings, me, ownerForHealed: () => (worker.room > 0 ? me : 0) }),
+      timekeeper: new Timekeeper({ ...context, pollMs: settings.pollMs }),
+      sweeper: new Sweeper({ ...context, ...settings, me, policyOf: (type) => settings.sweep[type] ?? 'sweep' }),
+    }
     return me
   }
 
   serve(): void {
-    this.#claimer?.start()
+    if (this.acting === null || !this.lease.isLive) return
+    const { claimer, healer, timekeeper, sweeper } = this.acting
+    healer.start()
+    claimer.start()
+    timekeeper.start()
+    sweeper.start()
   }
 
   claimant(command: Command): Incarnation {
-    return this.worker === null ? 0 : this.worker.claimant(command)
+    return this.acting === null ? 0 : this.acting.worker.claimant(command)
   }
 
   committed(writes: readonly Write[]): void {
-    this.worker?.committed(writes)
+    if (this.acting === null) return
+    this.acting.worker.committed(writes)
+    this.acting.healer.committed()
+    this.acting.timekeeper.committed(writes)
+    this.acting.sweeper.committed(writes)
   }
 
   /** The store says that something may have been written. */
   changed(): void {
-    this.#claimer?.wake()
+    this.acting?.claimer.wake()
   }
 
   lose(): void {
-    this.worker?.lose()
+    this.acting?.worker.lose()
     void this.#stopCompanions()
   }
 
   async stop(patienceMs: number): Promise<void> {
     await this.#stopCompanions()
-    await this.worker?.stop(patienceMs)
+    await this.acting?.worker.stop(patienceMs)
     await this.lease.stop()
   }
 
   async #stopCompanions(): Promise<void> {
-    await this.#claimer?.stop()
+    if (this.acting === null) return
+    const { claimer, healer, timekeeper, sweeper } = this.acting
+    await Promise.all([claimer.stop(), healer.stop(), timekeeper.stop(), sweeper.stop()])
   }
 }

@@ -9,11 +9,11 @@ import type { Random } from '../base/random.ts'
 import type { Command, Outcome } from '../decision/command.ts'
 import type { Decision } from '../decision/decision.ts'
 import { owedCalls, type OwedCall } from '../decision/owed.ts'
-import type { Ask } from '../decision/situation.ts'
 import type { Incarnation, No, Resource } from '../decision/state.ts'
 import type { Write } from '../store/store.ts'
 import { Alarm } from './alarm.ts'
 import { askRelated } from './ask-related.ts'
+import { DeadlineWatch } from './deadline-watch.ts'
 import type { Door } from './door.ts'
 import type { ForeignWrites } from './foreign-writes.ts'
 import { Lanes } from './lanes.ts'
@@ -21,7 +21,7 @@ import type { LeaseKeeper } from './lease-keeper.ts'
 import type { Log } from './log.ts'
 import { OwnedRun, RunCall } from './owned-run.ts'
 import { runStep, type StepContext } from './run-step.ts'
-import { shortestDeadlineMs } from './shortest-deadline.ts'
+import { RunWatch, trustMs } from './run-watch.ts'
 
 export interface WorkerOptions extends StepContext {
   readonly door: Door
@@ -37,8 +37,6 @@ export interface WorkerOptions extends StepContext {
   readonly onWaiting: () => void
 }
 
-/** How long what is known of a run may be trusted, when others write too, before another call is started from it. */
-const trustMs = 100
 const reportAgainFirstMs = 1_000
 const reportAgainAtMostMs = 60_000
 const leaseLookMs = 100
@@ -51,10 +49,9 @@ export class Worker {
   readonly #owned = new Map<No, OwnedRun>()
   readonly #lanes: Lanes<RunCall>
   readonly #alarm: Alarm
-  readonly #shortestMs: number
+  readonly #deadlines: DeadlineWatch
+  readonly #watch: RunWatch
   #state: 'working' | 'stopping' | 'stopped' = 'working'
-  #cancelDeadlines: (() => void) | null = null
-  #cancelWatch: (() => void) | null = null
   #cancelLeaseLook: (() => void) | null = null
   #isPumping = false
   #whenEmpty: (() => void) | null = null
@@ -67,7 +64,8 @@ export class Worker {
     this.#clock = options.clock
     this.#lanes = new Lanes(options.concurrency)
     this.#alarm = new Alarm(options.clock, (nos) => void this.#due(nos))
-    this.#shortestMs = shortestDeadlineMs(options.plans)
+    this.#watch = new RunWatch(options, this.#owned, (resource) => this.seen(resource))
+    this.#deadlines = new DeadlineWatch(options, this.#owned, (owned) => this.#tellOverdue(owned))
   }
 
   /** The incarnation that new runs may name as their owner now; 0 when this worker is full or stopping. */
@@ -117,6 +115,7 @@ export class Worker {
     this.#options.door.forget(resource.no)
     if (resource.run !== null && resource.run.owner === this.#me) this.#keep(resource, owned.resource)
     else this.#release(owned, 'the run moved on elsewhere')
+    this.#pump()
   }
 
   /** The lease is gone: every call is aborted, nothing more is started or written. */
@@ -145,10 +144,10 @@ export class Worker {
 
   #quiet(): void {
     this.#alarm.clear()
-    this.#cancelDeadlines?.()
-    this.#cancelWatch?.()
+    this.#deadlines.stop()
+    this.#watch.stop()
     this.#cancelLeaseLook?.()
-    this.#cancelDeadlines = this.#cancelWatch = this.#cancelLeaseLook = null
+    this.#cancelLeaseLook = null
   }
 
   #keep(after: Resource, before: Resource | null): void {
@@ -157,7 +156,7 @@ export class Worker {
     if (owned === undefined) {
       owned = new OwnedRun(after, this.#options.plans.get(after.type)!)
       this.#owned.set(after.no, owned)
-      if (this.#cancelDeadlines === null) this.#planDeadlines(this.#shortestMs)
+      this.#deadlines.start()
     } else {
       // Pre-empted by a new run that is owned here too: the wait for the interrupted call is over when it has ended here.
       const preempted = before?.run?.owner === this.#me && before.run.begun !== after.run!.begun
@@ -174,8 +173,7 @@ export class Worker {
     for (const call of owned.calls) this.#withdraw(call, why)
     owned.calls = []
     if (this.#owned.size > 0) return
-    this.#cancelDeadlines?.()
-    this.#cancelDeadlines = null
+    this.#deadlines.stop()
     this.#whenEmpty?.()
   }
 
@@ -219,35 +217,9 @@ export class Worker {
       owned.alarmAt = 0
       due.push(owned)
     }
-    await this.#verify(due)
+    await this.#watch.verify(due)
     for (const owned of due) if (this.#owned.get(owned.no) === owned) this.#compare(owned)
     this.#pump()
-  }
-
-  /** Where others write too, what is known of these runs is read again before anything is started from it. */
-  async #verify(runs: readonly OwnedRun[]): Promise<void> {
-    if (runs.length === 0) return
-    const { store, foreign, log } = this.#options
-    const asOf = foreign.look()
-    const readAt = this.#clock.monotonic()
-    const asks: Ask[] = []
-    for (const one of runs) {
-      if (one.asOf !== asOf && one.trustedAt <= readAt - trustMs) asks.push({ ask: 'resource', no: one.no })
-    }
-    if (asks.length === 0) return
-    try {
-      for (const answer of await store.load(asks)) {
-        const resource = answer as Resource | null
-        if (resource === null) continue
-        this.seen(resource)
-        const owned = this.#owned.get(resource.no)
-        if (owned === undefined) continue
-        owned.trustedAt = readAt
-        owned.asOf = asOf
-      }
-    } catch (error) {
-      log('warn', 'could not read the runs under way', { error })
-    }
   }
 
   #begin(owned: OwnedRun, owed: OwedCall): void {
@@ -289,7 +261,7 @@ export class Worker {
 
   /** These have waited in the line: others may have changed their runs meanwhile. */
   async #startVerified(calls: readonly RunCall[]): Promise<void> {
-    await this.#verify([...new Set(calls.map((call) => call.owned))])
+    await this.#watch.verify([...new Set(calls.map((call) => call.owned))])
     for (const call of calls) {
       if (call.state === 'queued' && this.#state === 'working') this.#start(call)
       else this.#lanes.leave(call.lane)
@@ -301,7 +273,7 @@ export class Worker {
     call.state = 'running'
     call.startedAt = this.#clock.monotonic()
     this.figures.calls++
-    if (this.#cancelWatch === null) this.#planWatch()
+    this.#watch.start()
     runStep(this.#options, {
       resource: call.owned.resource,
       owed: call.owed,
@@ -343,23 +315,13 @@ export class Worker {
     if (decision.accepted || call.state !== 'reporting') return
     // Refused: either the run moved on elsewhere, which reading it shows, or it could not be taken now and is told again later.
     const waitMs = Math.min(reportAgainAtMostMs, reportAgainFirstMs * 2 ** call.refusals++)
-    void this.#refresh(call.owned).then(() => {
+    void this.#watch.refresh(call.owned).then(() => {
       if (call.state !== 'reporting' || this.#owned.get(call.no) !== call.owned) return
       this.#options.log('warn', 'the outcome of a call was refused; telling it again', {
         rejection: decision.rejection,
       })
       call.cancelReport = this.#clock.after(waitMs, () => this.#report(call, outcome))
     })
-  }
-
-  async #refresh(owned: OwnedRun): Promise<void> {
-    try {
-      const [found] = await this.#options.store.load([{ ask: 'resource', no: owned.no }])
-      if (found) this.seen(found as Resource)
-      this.#pump()
-    } catch (error) {
-      this.#options.log('warn', 'could not read a run under way', { error })
-    }
   }
 
   /** No longer owed. A call that is being made is told by its signal and gives its room back at once: it may never end. */
@@ -388,52 +350,13 @@ export class Worker {
     this.#options.door.submit({ kind: 'handOver', no: owned.no, epoch: owned.resource.epoch, by: this.#by }, done)
   }
 
-  /** Looks at all deadlines when the first of them can have passed: no run entered since the last look can be earlier. */
-  #planDeadlines(ms: number): void {
-    this.#cancelDeadlines = this.#clock.after(Math.max(10, ms), () => {
-      this.#cancelDeadlines = null
-      if (this.#state !== 'stopped' && this.#owned.size > 0) this.#planDeadlines(this.#passDeadlines())
-    })
-  }
-
-  #passDeadlines(): number {
-    const now = this.#clock.now()
-    let next = this.#shortestMs
-    for (const owned of this.#owned.values()) {
-      const run = owned.resource.run!
-      if (run.parked !== null) continue
-      for (const at of [run.deadlineAt, run.progressAt]) {
-        if (at === 0) continue
-        if (at > now) next = Math.min(next, at - now)
-        else if (owned.overdueTold !== owned.resource.revision) this.#tellOverdue(owned)
-        else next = Math.min(next, reportAgainFirstMs)
-      }
-    }
-    return next
-  }
-
   #tellOverdue(owned: OwnedRun): void {
     const { revision, epoch } = owned.resource
     owned.overdueTold = revision
     this.#options.door.submit({ kind: 'deadlinePassed', no: owned.no, epoch, by: this.#by }, (decision) => {
       if (decision.accepted || owned.overdueTold !== revision) return
       owned.overdueTold = 0
-      void this.#refresh(owned)
-    })
-  }
-
-  /** While calls are under way: did another process take a run away or pre-empt it? */
-  #planWatch(): void {
-    this.#cancelWatch = this.#clock.after(trustMs, () => {
-      this.#cancelWatch = null
-      if (this.#state === 'stopped') return
-      const running: OwnedRun[] = []
-      for (const owned of this.#owned.values()) if (owned.calls.some((call) => call.isUnderWay)) running.push(owned)
-      if (running.length === 0) return
-      void this.#verify(running).then(() => {
-        this.#pump()
-        if (this.#cancelWatch === null && this.#state !== 'stopped') this.#planWatch()
-      })
+      void this.#watch.refresh(owned)
     })
   }
 }

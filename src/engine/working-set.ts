@@ -10,48 +10,15 @@ import { Needs, type Ask, type Situation } from '../decision/situation.ts'
 import {
   numberOfGeneratedId,
   type EndedRun,
-  type Event,
   type Incarnation,
-  type Incident,
   type KeyRecord,
-  type LateResult,
   type No,
   type Resource,
 } from '../decision/state.ts'
 import type { Plans } from '../lifecycle/plan.ts'
 import type { Answer, Batch, Guard, Write } from '../store/store.ts'
-
-/** One resource: one object, so that a command costs no more than a look-up or two. */
-class Entry {
-  readonly no: No
-  /** As this batch sees it; null: it does not exist. */
-  resource: Resource | null = null
-  /** As it was committed. */
-  stored: Resource | null = null
-  known = false
-  /** The count of foreign writes at which `stored` was current. */
-  asOf = 0
-  /** Batches in which it was last read and written. */
-  read = 0
-  written = 0
-  children: Family | null = null
-  linkedBy: Map<string, Family> | null = null
-
-  constructor(no: No) {
-    this.no = no
-  }
-}
-
-/** The members of a relation to many, by number. */
-interface Family {
-  readonly link: string | null
-  stored: readonly No[]
-  /** As this batch sees it; a copy of its own once the batch has changed it. */
-  now: No[]
-  changed: number
-  read: number
-  asOf: number
-}
+import { Entry, Family } from './entry.ts'
+import { Gathered, nameOfRun } from './gathered.ts'
 
 export interface WorkingSetOptions {
   readonly plans: Plans
@@ -80,16 +47,10 @@ export class WorkingSet implements Situation {
   #batch = 0
   #reads: Entry[] = []
   #writes: Entry[] = []
-  #familiesRead: { readonly no: No; readonly family: Family }[] = []
+  #familiesRead: Family[] = []
   #familiesChanged: Family[] = []
   readonly #absent = new Map<string, { readonly type: string; readonly id: string }>()
-  readonly #keys = new Map<string, KeyRecord | null>()
-  readonly #ended = new Map<string, EndedRun | null>()
-  #events: Event[] = []
-  #endedRuns: EndedRun[] = []
-  #keyRecords: KeyRecord[] = []
-  #late: LateResult[] = []
-  #incidents: Incident[] = []
+  #gathered = new Gathered()
 
   constructor(options: WorkingSetOptions) {
     this.#plans = options.plans
@@ -126,25 +87,21 @@ export class WorkingSet implements Situation {
   }
 
   children(no: No): readonly Resource[] {
-    const entry = this.#entries.get(no)
-    if (entry !== undefined && this.#isNew(entry) && entry.children === null) this.#addFamily(entry, null, [])
-    return this.#members(no, entry?.children) ?? needs({ ask: 'children', no })
+    return this.#members(no, null) ?? needs({ ask: 'children', no })
   }
 
   linkedBy(no: No, link: string): readonly Resource[] {
-    const entry = this.#entries.get(no)
-    if (entry !== undefined && this.#isNew(entry) && !entry.linkedBy?.has(link)) this.#addFamily(entry, link, [])
-    return this.#members(no, entry?.linkedBy?.get(link)) ?? needs({ ask: 'linkedBy', no, link })
+    return this.#members(no, link) ?? needs({ ask: 'linkedBy', no, link })
   }
 
   key(key: string): KeyRecord | null {
-    const record = this.#keys.get(key)
+    const record = this.#gathered.knownKeys.get(key)
     if (record === undefined) throw new Needs({ ask: 'key', key })
     return record
   }
 
   endedRun(no: No, begun: number): EndedRun | null {
-    const run = this.#ended.get(`${no}-${begun}`)
+    const run = this.#gathered.knownRuns.get(nameOfRun(no, begun))
     if (run === undefined) throw new Needs({ ask: 'endedRun', no, begun })
     return run
   }
@@ -161,13 +118,7 @@ export class WorkingSet implements Situation {
     this.#familiesRead = []
     this.#familiesChanged = []
     this.#absent.clear()
-    this.#keys.clear()
-    this.#ended.clear()
-    this.#events = []
-    this.#endedRuns = []
-    this.#keyRecords = []
-    this.#late = []
-    this.#incidents = []
+    this.#gathered = new Gathered()
   }
 
   /** True when a decision could read the fact now: what is known to be needed is loaded before deciding. */
@@ -184,9 +135,9 @@ export class WorkingSet implements Situation {
         return entry !== undefined ? this.#usable(entry) : this.#absent.has(nameOf(ask.type, ask.id))
       }
       case 'key':
-        return this.#keys.has(ask.key)
+        return this.#gathered.knownKeys.has(ask.key)
       case 'endedRun':
-        return this.#ended.has(`${ask.no}-${ask.begun}`)
+        return this.#gathered.knownRuns.has(nameOfRun(ask.no, ask.begun))
       case 'children':
       case 'linkedBy':
         return false
@@ -210,13 +161,11 @@ export class WorkingSet implements Situation {
         this.#takeFamily(ask, answer as readonly Resource[])
         return
       case 'key':
-        if (!this.#keys.has(ask.key)) this.#keys.set(ask.key, answer as KeyRecord | null)
+        if (!this.has(ask)) this.#gathered.knownKeys.set(ask.key, answer as KeyRecord | null)
         return
-      case 'endedRun': {
-        const name = `${ask.no}-${ask.begun}`
-        if (!this.#ended.has(name)) this.#ended.set(name, answer as EndedRun | null)
+      case 'endedRun':
+        if (!this.has(ask)) this.#gathered.knownRuns.set(nameOfRun(ask.no, ask.begun), answer as EndedRun | null)
         return
-      }
     }
   }
 
@@ -239,29 +188,12 @@ export class WorkingSet implements Situation {
       entry.known = true
       entry.resource = after
     }
-    for (const event of changes.events) this.#events.push(event)
-    for (const run of changes.ended) {
-      this.#endedRuns.push(run)
-      this.#ended.set(`${run.no}-${run.begun}`, run)
-    }
-    if (changes.key !== null) {
-      this.#keyRecords.push(changes.key)
-      this.#keys.set(changes.key.key, changes.key)
-    }
-    for (const late of changes.late) this.#late.push(late)
-    for (const incident of changes.incidents) this.#incidents.push(incident)
+    this.#gathered.add(changes)
   }
 
   /** True when there is something to write. */
   get dirty(): boolean {
-    return (
-      this.#writes.length > 0 ||
-      this.#events.length > 0 ||
-      this.#keyRecords.length > 0 ||
-      this.#endedRuns.length > 0 ||
-      this.#late.length > 0 ||
-      this.#incidents.length > 0
-    )
+    return this.#writes.length > 0 || !this.#gathered.isEmpty
   }
 
   /** Everything of the batch, folded to one write per resource, with guards for what was read and not written. */
@@ -273,24 +205,13 @@ export class WorkingSet implements Situation {
       if (entry.written === this.#batch || entry.stored === null) continue
       guards.push({ guard: 'revision', no: entry.no, revision: entry.stored.revision })
     }
-    for (const { no, family } of this.#familiesRead) {
+    for (const { of: no, link, stored: members } of this.#familiesRead) {
       if (this.#entries.get(no)?.stored === null) continue
-      guards.push(
-        family.link === null
-          ? { guard: 'children', no, members: family.stored }
-          : { guard: 'linkedBy', no, link: family.link, members: family.stored },
-      )
+      guards.push(link === null ? { guard: 'children', no, members } : { guard: 'linkedBy', no, link, members })
     }
     for (const { type, id } of this.#absent.values()) guards.push({ guard: 'absent', type, id })
-    return {
-      writes,
-      guards,
-      events: this.#events,
-      ended: this.#endedRuns,
-      keys: this.#keyRecords,
-      late: this.#late,
-      incidents: this.#incidents,
-    }
+    const { events, ended, keys, late, incidents } = this.#gathered
+    return { writes, guards, events, ended, keys, late, incidents }
   }
 
   /** The batch is in the store: what it saw is now what is stored. */
@@ -310,11 +231,11 @@ export class WorkingSet implements Situation {
       if (entry.stored === null) this.#drop(entry)
       else entry.resource = entry.stored
     }
-    for (const family of this.#familiesChanged) family.now = family.stored as No[]
+    for (const family of this.#familiesChanged) family.now = family.stored
     if (conflicts === 'all') {
       for (const entry of this.#writes) this.#drop(entry)
       for (const entry of this.#reads) this.#drop(entry)
-      for (const { no } of this.#familiesRead) this.forget(no)
+      for (const family of this.#familiesRead) this.forget(family.of)
     } else if (conflicts !== 'none') {
       for (const no of conflicts) this.forget(no)
     }
@@ -364,8 +285,12 @@ export class WorkingSet implements Situation {
     this.#reads.push(entry)
   }
 
-  #members(no: No, family: Family | null | undefined): readonly Resource[] | null {
-    if (!family || (family.asOf !== this.#asOf && family.read !== this.#batch)) return null
+  #members(no: No, link: string | null): readonly Resource[] | null {
+    const owner = this.#entries.get(no)
+    if (owner === undefined) return null
+    if (this.#isNew(owner) && owner.family(link) === null) this.#addFamily(owner, new Family(no, link, [], this.#asOf))
+    const family = owner.family(link)
+    if (family === null || (family.asOf !== this.#asOf && family.read !== this.#batch)) return null
     const found: Resource[] = []
     for (const member of family.now) {
       const entry = this.#entries.get(member)
@@ -375,7 +300,7 @@ export class WorkingSet implements Situation {
     }
     if (family.read !== this.#batch) {
       family.read = this.#batch
-      this.#familiesRead.push({ no, family })
+      this.#familiesRead.push(family)
     }
     return found
   }
@@ -404,75 +329,48 @@ export class WorkingSet implements Situation {
       owner = new Entry(ask.no)
       this.#entries.set(ask.no, owner)
     }
-    const link = ask.ask === 'linkedBy' ? ask.link : null
-    this.#addFamily(
-      owner,
-      link,
-      members.map((member) => member.no),
-    )
+    const nos = members.map((member) => member.no)
+    this.#addFamily(owner, new Family(ask.no, ask.ask === 'linkedBy' ? ask.link : null, nos, this.#asOf))
   }
 
-  #addFamily(owner: Entry, link: string | null, stored: No[]): void {
-    const family: Family = { link, stored, now: stored, changed: 0, read: 0, asOf: this.#asOf }
-    if (link === null) {
-      if (owner.children === null) this.#families++
-      owner.children = family
-    } else {
-      owner.linkedBy ??= new Map()
-      if (!owner.linkedBy.has(link)) this.#families++
-      owner.linkedBy.set(link, family)
-    }
+  #addFamily(owner: Entry, family: Family): void {
+    if (owner.family(family.link) === null) this.#families++
+    owner.setFamily(family)
     // Decisions accepted before this list was loaded may have changed its membership.
-    for (const entry of this.#writes) {
-      const wasIn = belongs(this.#plans, entry.stored, owner.no, link)
-      const isIn = belongs(this.#plans, entry.resource, owner.no, link)
-      if (wasIn !== isIn) this.#change(family, entry.no, isIn)
-    }
+    for (const entry of this.#writes) this.#adjust(family, entry.stored, entry.resource!)
   }
 
   #adjustFamilies(before: Resource | null, after: Resource): void {
-    if (
+    const isSame =
       before !== null &&
       before.status === after.status &&
       before.parent === after.parent &&
       before.links === after.links
-    ) {
-      return
-    }
-    for (const parent of new Set([before?.parent, after.parent])) {
-      if (parent === null || parent === undefined) continue
-      const family = this.#entries.get(parent)?.children
-      if (family) this.#adjust(family, parent, before, after)
-    }
-    for (const links of before === null || before.links === after.links ? [after.links] : [before.links, after.links]) {
-      for (const [link, no] of Object.entries(links)) {
-        const family = this.#entries.get(no)?.linkedBy?.get(link)
-        if (family) this.#adjust(family, no, before, after)
+    if (isSame) return
+    for (const one of before === null ? [after] : [before, after]) {
+      const children = one.parent === null ? null : this.#entries.get(one.parent)?.children
+      if (children) this.#adjust(children, before, after)
+      for (const link in one.links) {
+        const family = this.#entries.get(one.links[link]!)?.linkedBy?.get(link)
+        if (family) this.#adjust(family, before, after)
       }
     }
   }
 
-  #adjust(family: Family, of: No, before: Resource | null, after: Resource): void {
-    const wasIn = belongs(this.#plans, before, of, family.link)
-    const isIn = belongs(this.#plans, after, of, family.link)
-    if (wasIn !== isIn) this.#change(family, after.no, isIn)
-  }
-
-  #change(family: Family, no: No, isIn: boolean): void {
+  #adjust(family: Family, before: Resource | null, after: Resource): void {
+    const isIn = family.has(this.#plans, after)
+    if (family.has(this.#plans, before) === isIn) return
     if (family.changed !== this.#batch) {
       family.changed = this.#batch
       family.now = [...family.stored]
       this.#familiesChanged.push(family)
     }
-    const at = placeOf(family.now, no)
-    if (isIn && family.now[at] !== no) family.now.splice(at, 0, no)
-    if (!isIn && family.now[at] === no) family.now.splice(at, 1)
+    family.change(after.no, isIn)
   }
 
   #drop(entry: Entry): void {
     this.#entries.delete(entry.no)
-    if (entry.children !== null) this.#families--
-    if (entry.linkedBy !== null) this.#families -= entry.linkedBy.size
+    this.#families -= entry.families
     const resource = entry.stored ?? entry.resource
     if (resource === null || numberOfGeneratedId(resource.id) !== null) return
     const name = nameOf(resource.type, resource.id)
@@ -501,21 +399,4 @@ const nameOf = (type: string, id: string): string => `${type}\u0000${id}`
 
 function needs(ask: Ask): never {
   throw new Needs(ask)
-}
-
-function belongs(plans: Plans, resource: Resource | null, to: No, link: string | null): boolean {
-  if (resource === null || (link === null ? resource.parent !== to : resource.links[link] !== to)) return false
-  return plans.kindOf(resource.type, resource.status) !== 'terminal'
-}
-
-/** Where the number is, or would be, in the ordered list. */
-function placeOf(list: readonly No[], no: No): number {
-  let low = 0
-  let high = list.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (list[middle]! < no) low = middle + 1
-    else high = middle
-  }
-  return low
 }

@@ -1,0 +1,81 @@
+// Watches the deadlines of owned runs with one sparse timer: no run that was entered since the last look can be due earlier than
+// the shortest declared deadline, so nothing is armed per step.
+import type { Clock } from '../base/clock.ts'
+import type { No } from '../decision/state.ts'
+import { probeDeadlineMs } from '../decision/step-ended.ts'
+import type { Plans } from '../lifecycle/plan.ts'
+import type { OwnedRun } from './owned-run.ts'
+
+/** A deadline that was told and is still there is looked at again after this long. */
+const lookAgainMs = 1_000
+
+export class DeadlineWatch {
+  readonly #clock: Clock
+  readonly #runs: ReadonlyMap<No, OwnedRun>
+  readonly #tell: (owned: OwnedRun) => void
+  readonly #shortestMs: number
+  #cancel: (() => void) | null = null
+
+  constructor(
+    context: { readonly clock: Clock; readonly plans: Plans },
+    runs: ReadonlyMap<No, OwnedRun>,
+    tell: (owned: OwnedRun) => void,
+  ) {
+    this.#clock = context.clock
+    this.#runs = runs
+    this.#tell = tell
+    this.#shortestMs = shortestDeadlineMs(context.plans)
+  }
+
+  /** Called with every run that is taken on. */
+  start(): void {
+    if (this.#cancel === null) this.#lookIn(this.#shortestMs)
+  }
+
+  stop(): void {
+    this.#cancel?.()
+    this.#cancel = null
+  }
+
+  #lookIn(ms: number): void {
+    this.#cancel = this.#clock.after(Math.max(10, ms), () => {
+      this.#cancel = null
+      const next = this.#look()
+      if (this.#runs.size > 0 && this.#cancel === null) this.#lookIn(next)
+    })
+  }
+
+  #look(): number {
+    const now = this.#clock.now()
+    let next = this.#shortestMs
+    for (const owned of this.#runs.values()) {
+      const run = owned.resource.run!
+      if (run.parked !== null) continue
+      const due = earliest(run.deadlineAt, run.progressAt)
+      if (due > now) next = Math.min(next, due - now)
+      else if (due > 0) {
+        next = Math.min(next, lookAgainMs)
+        if (owned.overdueTold !== owned.resource.revision) this.#tell(owned)
+      }
+    }
+    return next
+  }
+}
+
+/** The earlier of two times, of which 0 means none. */
+const earliest = (a: number, b: number): number => (a === 0 ? b : b === 0 ? a : Math.min(a, b))
+
+/** The shortest time in which any declared call can become overdue. */
+function shortestDeadlineMs(plans: Plans): number {
+  let shortest = probeDeadlineMs
+  for (const plan of plans.all) {
+    for (const operation of plan.operations.values()) {
+      if (operation.forceMs > 0) shortest = Math.min(shortest, operation.forceMs)
+      for (const step of operation.steps) {
+        if (step.deadlineMs > 0) shortest = Math.min(shortest, step.deadlineMs)
+        if (step.progressMs > 0) shortest = Math.min(shortest, step.progressMs)
+      }
+    }
+  }
+  return shortest
+}

@@ -1,0 +1,195 @@
+// What can be asked of an engine without changing anything. Everything is read from the store, as committed.
+import type { Clock } from '../base/clock.ts'
+import { HomeostatError } from '../base/errors.ts'
+import { Draft } from '../decision/draft.ts'
+import { explain, type Explanation } from '../decision/explain.ts'
+import {
+  parseRunId,
+  type EndedRun,
+  type Incident,
+  type LateResult,
+  type LedgerEntry,
+  type No,
+  type Resource,
+  type RunRef,
+  type StoredEvent,
+} from '../decision/state.ts'
+import type { Plans } from '../lifecycle/plan.ts'
+import type { ListQuery, StatusCount, Store, WorkerRow } from '../store/store.ts'
+import type { EngineSettings } from './options.ts'
+import { askNamed, read } from './read.ts'
+import { endedRunView, liveRunView, type RunView } from './run-waiter.ts'
+
+export interface Page {
+  readonly resources: readonly Resource[]
+  /** Give it as `after` for the next page; null: this was the last. */
+  readonly next: No | null
+}
+
+export interface Orphan {
+  readonly resource: Resource
+  readonly entry: LedgerEntry
+}
+
+const listMax = 1_000
+
+export class EngineReads {
+  readonly plans: Plans
+  readonly settings: EngineSettings
+  protected readonly store: Store
+  protected readonly clock: Clock
+
+  constructor(context: {
+    readonly store: Store
+    readonly plans: Plans
+    readonly clock: Clock
+    readonly settings: EngineSettings
+  }) {
+    this.store = context.store
+    this.plans = context.plans
+    this.clock = context.clock
+    this.settings = context.settings
+  }
+
+  async get(type: string, id: string): Promise<Resource | null> {
+    const [found] = await this.store.load([askNamed(type, id)])
+    const resource = (found ?? null) as Resource | null
+    return resource?.type === type ? resource : null
+  }
+
+  async getByNo(no: No): Promise<Resource | null> {
+    const [found] = await this.store.load([{ ask: 'resource', no }])
+    return (found ?? null) as Resource | null
+  }
+
+  /** By number, from `after` on; a page that is not full is the last. */
+  async list(query: Partial<ListQuery> = {}): Promise<Page> {
+    const limit = Math.max(1, Math.min(query.limit ?? 100, listMax))
+    const resources = await this.store.list({ ...query, limit, after: query.after ?? 0 })
+    return { resources, next: resources.length < limit ? null : resources.at(-1)!.no }
+  }
+
+  /** Newest first. */
+  async history(type: string, id: string, before: number | null = null, limit = 100): Promise<readonly StoredEvent[]> {
+    const { no } = await this.existing(type, id)
+    return this.store.history(no, before, Math.min(limit, listMax))
+  }
+
+  /** A run by its public name, under way or ended. */
+  async run(id: string): Promise<RunView> {
+    const ref = refOf(id)
+    const [found, ended] = await this.store.load([
+      { ask: 'resource', no: ref.no },
+      { ask: 'endedRun', no: ref.no, begun: ref.begun },
+    ])
+    const resource = found as Resource | null
+    if (resource?.run?.begun === ref.begun) return liveRunView(resource)
+    if (ended) return endedRunView(ended as EndedRun)
+    throw new HomeostatError('run_not_found', `There is no run ${id}.`)
+  }
+
+  /** What a run did: its events, newest first. */
+  async runHistory(id: string, limit = 500): Promise<readonly StoredEvent[]> {
+    const ref = refOf(id)
+    const found: StoredEvent[] = []
+    for (let before: number | null = null; found.length < limit;) {
+      const page: readonly StoredEvent[] = await this.store.history(ref.no, before, 200)
+      found.push(...page.filter((event) => event.begun === ref.begun))
+      const oldest = page.at(-1)
+      // Events of a run are never older than its acceptance, at this epoch.
+      if (oldest === undefined || page.length < 200 || oldest.epoch < ref.begun) break
+      before = oldest.n
+    }
+    return found.slice(0, limit)
+  }
+
+  /** Of one resource: the run under way and the ended ones, newest first. */
+  async runsOf(type: string, id: string, limit = 100): Promise<readonly RunView[]> {
+    const resource = await this.existing(type, id)
+    const ended = await this.store.endedRuns({ no: resource.no, limit: Math.min(limit, listMax) })
+    return [...(resource.run === null ? [] : [liveRunView(resource)]), ...ended.map(endedRunView)]
+  }
+
+  /** Of all resources: those under way, then the ended ones, newest first. */
+  async runs(limit = 100): Promise<readonly RunView[]> {
+    const most = Math.min(limit, listMax)
+    const now = this.clock.now()
+    const owners = (await this.store.workers(now)).map((row) => row.no)
+    const owned = await this.store.work({ work: 'ownedBy', owners: [0, ...owners] }, now, most)
+    const ended = await this.store.endedRuns({ limit: most })
+    return [...owned.map(liveRunView), ...ended.map(endedRunView)].slice(0, most)
+  }
+
+  /** Why it stands where it stands, and what happens next by itself, when. */
+  async explain(type: string, id: string): Promise<Explanation> {
+    const resource = await this.existing(type, id)
+    const live = new Set<number>()
+    for (const row of await this.store.workers(this.clock.now())) if (row.state === 'live') live.add(row.no)
+    const { leaseMs, healEveryMs } = this.settings
+    const pace = { leaseMs, healEveryMs, isAlive: (owner: number) => live.has(owner) }
+    return read(this.#from, (situation) => explain(this.plans, situation, resource, pace))
+  }
+
+  async ledger(type: string, id: string): Promise<readonly LedgerEntry[]> {
+    return (await this.existing(type, id)).ledger
+  }
+
+  /** The related resources by relation. */
+  async related(type: string, id: string): Promise<Readonly<Record<string, readonly Resource[]>>> {
+    const resource = await this.existing(type, id)
+    const relations = this.plans.get(type)?.relations ?? new Map()
+    return read(this.#from, (situation) => {
+      const draft = new Draft(this.plans, situation, '')
+      const found: Record<string, readonly Resource[]> = {}
+      for (const [name, relation] of relations) found[name] = draft.related(resource, relation)
+      return found
+    })
+  }
+
+  async lateResults(type: string, id: string): Promise<readonly LateResult[]> {
+    const { no } = await this.existing(type, id)
+    return this.store.lateResults(no)
+  }
+
+  /** What exists in the real world and nobody owns any more. */
+  async orphans(limit = 100, after: No = 0): Promise<readonly Orphan[]> {
+    const found = await this.store.work({ work: 'orphans' }, this.clock.now(), Math.min(limit, listMax), after)
+    return found.flatMap((resource) =>
+      resource.ledger
+        .filter((entry) => entry.state === 'orphaned' || entry.state === 'sweeping')
+        .map((entry) => ({ resource, entry })),
+    )
+  }
+
+  async incidents(limit = 100): Promise<readonly Incident[]> {
+    return this.store.incidents(Math.min(limit, listMax))
+  }
+
+  async closeIncident(no: No, kind: Incident['kind']): Promise<void> {
+    await this.store.closeIncident(no, kind)
+  }
+
+  async workers(): Promise<readonly WorkerRow[]> {
+    return this.store.workers(this.clock.now())
+  }
+
+  async counts(): Promise<readonly StatusCount[]> {
+    return this.store.counts()
+  }
+
+  protected async existing(type: string, id: string): Promise<Resource> {
+    const resource = await this.get(type, id)
+    if (resource === null) throw new HomeostatError('resource_not_found', `There is no ${type} ${id}.`)
+    return resource
+  }
+
+  get #from() {
+    return { store: this.store, plans: this.plans, clock: this.clock }
+  }
+}
+
+export function refOf(id: string): RunRef {
+  const ref = parseRunId(id)
+  if (ref === null) throw new HomeostatError('run_not_found', `'${id}' is no name of a run.`)
+  return ref
+}

@@ -1,0 +1,202 @@
+// Brings back what is stuck: a look at the present rows, repeated for ever by every worker. Nothing is remembered between two
+// passes that would be missed; healing is a command like any other, and only one healer's command wins.
+//
+// A pass: gone incarnations are ended -> their runs are taken over -> resources without a run, then overdue ones, are healed.
+// Owners are healed before owned ones; what is refused because its owner comes first is found again by the next pass.
+import type { Clock, Millis } from '../base/clock.ts'
+import type { Incarnation, No } from '../decision/state.ts'
+import type { Plans } from '../lifecycle/plan.ts'
+import type { Store, WorkerRow } from '../store/store.ts'
+import type { Door } from './door.ts'
+import type { ForeignWrites } from './foreign-writes.ts'
+import type { HealingPolicy } from './healing-policy.ts'
+import type { Log } from './log.ts'
+import { Rhythm } from './rhythm.ts'
+import { findOverdue, findOwnerLost, findUnowned, type Stuck, type StuckContext, type StuckPage } from './stuck.ts'
+import { typeOrder } from './type-order.ts'
+
+export interface HealerOptions {
+  readonly store: Store
+  readonly plans: Plans
+  readonly door: Door
+  readonly clock: Clock
+  readonly log: Log
+  readonly foreign: ForeignWrites
+  readonly policy: HealingPolicy
+  readonly me: Incarnation
+  /** Who carries out a run that is healed: this worker while it has room, else nobody, so that any worker takes it. */
+  readonly ownerForHealed: () => Incarnation
+  readonly healEveryMs: number
+  readonly overdueSlackMs: number
+  /** Gone incarnations are shown for so long. */
+  readonly keepGoneMs: number
+}
+
+/** With nothing written since the last look, these are looked for more rarely. */
+const idleOverdueMs = 30_000
+const idleUnownedMs = 60_000
+/** What was refused waits for its owner: so many passes follow at once while something is healed. */
+const followingPassesMax = 5
+
+export class Healer {
+  readonly #options: HealerOptions
+  readonly #rhythm: Rhythm
+  readonly #order: ReadonlyMap<string, number>
+  readonly #context: StuckContext
+  #commits = 0
+  #seenCommits = -1
+  #seenForeign = -1
+  #overdueLookedAt = -Infinity
+  #unownedLookedAt = -Infinity
+  #following = 0
+  /** Incarnations that are known to have ended, and those that were found to own nothing. */
+  readonly #ended = new Set<Incarnation>()
+  #emptied = new Set<Incarnation>()
+  #isSaturated = false
+  /** When the last pass ended well; 0: none yet. */
+  lastPassAt: Millis = 0
+  readonly figures = { passes: 0, healed: 0, refused: 0, held: 0 }
+
+  constructor(options: HealerOptions) {
+    this.#options = options
+    this.#order = typeOrder(options.plans)
+    this.#context = options
+    const { clock, log } = options
+    this.#rhythm = new Rhythm({
+      clock,
+      log,
+      name: 'healer',
+      pass: () => this.#pass(),
+      gapMs: 50,
+      afterFailureMs: 1_000,
+    })
+  }
+
+  start(): void {
+    this.#rhythm.start()
+  }
+
+  stop(): Promise<void> {
+    return this.#rhythm.stop()
+  }
+
+  /** A pass is wanted now, whatever the rhythm. */
+  wake(): void {
+    this.#overdueLookedAt = this.#unownedLookedAt = -Infinity
+    this.#rhythm.wake()
+  }
+
+  committed(): void {
+    this.#commits++
+  }
+
+  async #pass(): Promise<number> {
+    const { store, clock, policy, foreign, healEveryMs, log } = this.#options
+    const before = { ...this.figures }
+    this.#isSaturated = false
+    const rows = await store.workers(clock.now())
+    const gone = await this.#endGone(rows)
+    const asOf = foreign.look()
+    const isQuiet = this.#seenCommits === this.#commits && this.#seenForeign === asOf
+    const isUnownedDue = !isQuiet || clock.monotonic() - this.#unownedLookedAt >= idleUnownedMs
+    const isOverdueDue = !isQuiet || clock.monotonic() - this.#overdueLookedAt >= idleOverdueMs
+    this.#seenCommits = this.#commits
+    this.#seenForeign = asOf
+    const isLostDue = gone.length > 0 && (!isQuiet || gone.some((no) => !this.#emptied.has(no)))
+    if (isLostDue || isUnownedDue || isOverdueDue) await policy.load()
+    if (isLostDue) {
+      const found = await this.#healAll((after) => findOwnerLost(this.#context, gone, after))
+      this.#emptied = new Set(found === 0 ? gone : [])
+      await this.#forget(rows, gone)
+    }
+    if (isUnownedDue) {
+      this.#unownedLookedAt = clock.monotonic()
+      await this.#healAll((after) => findUnowned(this.#context, after))
+    }
+    if (isOverdueDue) {
+      this.#overdueLookedAt = clock.monotonic()
+      const live = new Set(rows.filter((row) => row.state === 'live').map((row) => row.no))
+      await this.#healAll((after) => findOverdue(this.#context, live, after))
+    }
+    await policy.writeScores()
+    this.figures.passes++
+    this.lastPassAt = clock.now()
+    const healed = this.figures.healed - before.healed
+    if (healed > 0) log('info', 'healed', { healed, refused: this.figures.refused - before.refused })
+    return this.#isSaturated || this.#mayFollow(healed, this.figures.refused - before.refused) ? 0 : healEveryMs
+  }
+
+  #mayFollow(healed: number, refused: number): boolean {
+    this.#following = healed > 0 && refused > 0 ? this.#following + 1 : 0
+    return this.#following > 0 && this.#following <= followingPassesMax
+  }
+
+  /** Ends incarnations whose process or lease is gone, and answers all whose runs are to be taken over. */
+  async #endGone(rows: readonly WorkerRow[]): Promise<readonly Incarnation[]> {
+    const { store, clock, me, log } = this.#options
+    let hasEnded = false
+    for (const { no, state, name } of rows) {
+      if (no === me || this.#ended.has(no) || (state !== 'dead' && state !== 'expired')) continue
+      const isMine = await store.end({ no, as: state, now: clock.now() })
+      hasEnded = true
+      if (isMine) log('warn', 'a worker is gone; its runs are taken over', { incarnation: no, name, state })
+    }
+    // A lease that was renewed at the last moment is not among the gone when looked at again.
+    const after = hasEnded ? await store.workers(clock.now()) : rows
+    const gone = after.filter((row) => row.no !== me && row.state !== 'live').map((row) => row.no)
+    for (const no of gone) this.#ended.add(no)
+    return gone
+  }
+
+  /** Forgets those that are gone for long and own nothing; the store refuses the others. */
+  async #forget(rows: readonly WorkerRow[], gone: readonly Incarnation[]): Promise<void> {
+    const { store, clock, keepGoneMs } = this.#options
+    const old = rows.filter((row) => gone.includes(row.no) && row.leaseUntil < clock.now() - keepGoneMs)
+    if (old.length > 0) await store.forgetWorkers(old.map((row) => row.no))
+  }
+
+  /** Answers how many were found. */
+  async #healAll(find: (after: No) => Promise<StuckPage>): Promise<number> {
+    let found = 0
+    for (let after: No | null = 0; after !== null;) {
+      const page: StuckPage = await find(after)
+      await this.#healPage(page.stuck)
+      found += page.stuck.length
+      after = page.next
+    }
+    return found
+  }
+
+  /** One type after the other, owners first. */
+  async #healPage(stuck: readonly Stuck[]): Promise<void> {
+    const byRank = new Map<number, Stuck[]>()
+    for (const one of stuck) {
+      const rank = this.#order.get(one.resource.type) ?? 0
+      const group = byRank.get(rank)
+      if (group === undefined) byRank.set(rank, [one])
+      else group.push(one)
+    }
+    for (const rank of [...byRank.keys()].sort((a, b) => a - b)) {
+      await Promise.all(byRank.get(rank)!.map((one) => this.#heal(one)))
+    }
+  }
+
+  async #heal({ resource, found }: Stuck): Promise<void> {
+    const { door, policy, ownerForHealed } = this.#options
+    if (policy.held(resource, found) !== null) {
+      this.figures.held++
+      return
+    }
+    if (!policy.takeTurn(resource.type, found)) {
+      this.#isSaturated = true
+      this.#overdueLookedAt = this.#unownedLookedAt = -Infinity
+      return
+    }
+    const { no, revision } = resource
+    const decision = await door.ask({ kind: 'heal', no, found, revision, owner: ownerForHealed(), by: 'healing' })
+    if (decision.accepted) {
+      this.figures.healed++
+      await policy.healed(resource, found)
+    } else this.figures.refused++
+  }
+}

@@ -1,0 +1,181 @@
+// What people have set about healing, and what healing has done so far: modes per rule, a breaker and a rate per type, the
+// scoreboard. Kept in the store's settings, so that all processes agree.
+//
+// A breaker: closed -> open when more than `limit` healings of a type, that no crash explains, happen within the window;
+// open -> closed only by a person: a mass event needs a look.
+import type { Clock, Millis } from '../base/clock.ts'
+import type { Json, JsonObject } from '../base/json.ts'
+import type { Found } from '../decision/command.ts'
+import type { Resource } from '../decision/state.ts'
+import type { Store } from '../store/store.ts'
+
+export type HealingMode = 'auto' | 'approve' | 'off'
+
+export interface Breaker {
+  readonly openedAt: Millis
+  readonly reason: string
+}
+
+export interface Score {
+  readonly type: string
+  readonly status: string
+  readonly found: string
+  readonly count: number
+  readonly lastAt: Millis
+}
+
+export interface HealingLimits {
+  /** More healings of a type than this within the window open its breaker. Infinity: no breaker. */
+  readonly breakerLimit: number
+  readonly breakerWindowMs: number
+  /** Most healings of a type in a second. */
+  readonly ratePerSecond: number
+}
+
+const modesName = 'healing modes'
+const breakersName = 'healing breakers'
+const scoresName = 'healing scoreboard'
+const triesMax = 20
+
+export class HealingPolicy {
+  readonly #store: Store
+  readonly #clock: Clock
+  readonly #limits: HealingLimits
+  #modes: JsonObject = {}
+  #breakers: JsonObject = {}
+  /** Times of recent healings that count for the breaker, by type; and of the present second, for the rate. */
+  readonly #recent = new Map<string, Millis[]>()
+  readonly #second = new Map<string, { at: number; count: number }>()
+  readonly #scores = new Map<string, { count: number; lastAt: Millis }>()
+
+  constructor(store: Store, clock: Clock, limits: HealingLimits) {
+    this.#store = store
+    this.#clock = clock
+    this.#limits = limits
+  }
+
+  /** Reads what people have set; once per pass. */
+  async load(): Promise<void> {
+    this.#modes = asObject(await this.#store.setting(modesName))
+    this.#breakers = asObject(await this.#store.setting(breakersName))
+  }
+
+  modeOf(resource: Pick<Resource, 'type' | 'status'>): HealingMode {
+    const mode = this.#modes[ruleName(resource.type, resource.status)]
+    return mode === 'approve' || mode === 'off' ? mode : 'auto'
+  }
+
+  breakerOf(type: string): Breaker | null {
+    const breaker = this.#breakers[type]
+    return breaker === undefined || breaker === null ? null : (breaker as unknown as Breaker)
+  }
+
+  get modes(): Readonly<Record<string, HealingMode>> {
+    return this.#modes as Record<string, HealingMode>
+  }
+
+  get breakers(): Readonly<Record<string, Breaker>> {
+    return this.#breakers as unknown as Record<string, Breaker>
+  }
+
+  /** Why it is not healed by itself now; null when it may be. Crash recovery is held by its mode alone. */
+  held(resource: Resource, found: Found): string | null {
+    const mode = this.modeOf(resource)
+    if (mode === 'off') return `healing of ${resource.type} in ${resource.status} is switched off`
+    if (mode === 'approve') return `healing of ${resource.type} in ${resource.status} waits for approval`
+    if (found === 'ownerLost') return null
+    const breaker = this.breakerOf(resource.type)
+    if (breaker !== null) return `the breaker of ${resource.type} is open: ${breaker.reason}`
+    return null
+  }
+
+  /** Takes one place of this second's rate; false: later. */
+  takeTurn(type: string, found: Found): boolean {
+    if (found === 'ownerLost') return true
+    const at = Math.floor(this.#clock.monotonic() / 1_000)
+    const second = this.#second.get(type)
+    if (second === undefined || second.at !== at) this.#second.set(type, { at, count: 1 })
+    else if (second.count >= this.#limits.ratePerSecond) return false
+    else second.count++
+    return true
+  }
+
+  /** Something was healed: counted for the scoreboard, and for the breaker when no crash explains it. */
+  async healed(resource: Resource, found: Found): Promise<void> {
+    const now = this.#clock.now()
+    const name = `${resource.type}/${resource.status}/${found}`
+    this.#scores.set(name, { count: (this.#scores.get(name)?.count ?? 0) + 1, lastAt: now })
+    if (found === 'ownerLost') return
+    const since = now - this.#limits.breakerWindowMs
+    const times = (this.#recent.get(resource.type) ?? []).filter((at) => at > since)
+    times.push(now)
+    this.#recent.set(resource.type, times)
+    if (times.length <= this.#limits.breakerLimit || this.breakerOf(resource.type) !== null) return
+    const minutes = Math.round(this.#limits.breakerWindowMs / 60_000)
+    const reason = `more than ${this.#limits.breakerLimit} were healed within ${minutes} minutes that no crash explains`
+    await this.setBreaker(resource.type, { openedAt: now, reason })
+  }
+
+  /** Adds what this process has counted to the scoreboard. */
+  async writeScores(): Promise<void> {
+    if (this.#scores.size === 0) return
+    const mine = new Map(this.#scores)
+    this.#scores.clear()
+    const change = (old: JsonObject): JsonObject => {
+      const scores: Record<string, Json> = { ...old }
+      for (const [name, { count, lastAt }] of mine) {
+        const before = asObject(scores[name] ?? null)
+        scores[name] = { count: Number(before['count'] ?? 0) + count, lastAt }
+      }
+      return scores
+    }
+    try {
+      await this.#change(scoresName, change)
+    } catch (error) {
+      for (const [name, { count, lastAt }] of mine) {
+        this.#scores.set(name, { count: (this.#scores.get(name)?.count ?? 0) + count, lastAt })
+      }
+      throw error
+    }
+  }
+
+  async scoreboard(): Promise<readonly Score[]> {
+    const scores = asObject(await this.#store.setting(scoresName))
+    return Object.entries(scores).map(([name, score]) => {
+      const [type = '', status = '', found = ''] = name.split('/')
+      const { count, lastAt } = asObject(score)
+      return { type, status, found, count: Number(count), lastAt: Number(lastAt) }
+    })
+  }
+
+  async setMode(type: string, status: string, mode: HealingMode): Promise<void> {
+    this.#modes = await this.#change(modesName, (old) => {
+      const { [ruleName(type, status)]: _, ...rest } = old
+      return mode === 'auto' ? rest : { ...rest, [ruleName(type, status)]: mode }
+    })
+  }
+
+  /** Null closes it. */
+  async setBreaker(type: string, breaker: Breaker | null): Promise<void> {
+    if (breaker === null) this.#recent.delete(type)
+    this.#breakers = await this.#change(breakersName, (old) => {
+      const { [type]: _, ...rest } = old
+      return breaker === null ? rest : { ...rest, [type]: { ...breaker } }
+    })
+  }
+
+  async #change(name: string, change: (old: JsonObject) => JsonObject): Promise<JsonObject> {
+    for (let tries = 0; tries < triesMax; tries++) {
+      const old = await this.#store.setting(name)
+      const next = change(asObject(old))
+      if (await this.#store.changeSetting(name, old, next)) return next
+    }
+    throw new Error(`the setting '${name}' kept being changed by others`)
+  }
+}
+
+const ruleName = (type: string, status: string): string => `${type}/${status}`
+
+function asObject(json: Json): JsonObject {
+  return typeof json === 'object' && json !== null && !Array.isArray(json) ? (json as JsonObject) : {}
+}

@@ -1,0 +1,76 @@
+// Finds what is stuck, from the present rows alone: owner lost, overdue although the owner lives, or transitional without a run.
+import type { Clock } from '../base/clock.ts'
+import type { Found } from '../decision/command.ts'
+import type { Ask } from '../decision/situation.ts'
+import type { Incarnation, No, Resource } from '../decision/state.ts'
+import type { Plans } from '../lifecycle/plan.ts'
+import type { Store } from '../store/store.ts'
+
+export interface Stuck {
+  readonly resource: Resource
+  readonly found: Found
+}
+
+export interface StuckContext {
+  readonly store: Store
+  readonly plans: Plans
+  readonly clock: Clock
+  /** An overdue run is its owner's own business for so long. */
+  readonly overdueSlackMs: number
+}
+
+/** A page of stuck resources, and where the next page begins; null: there is none. */
+export interface StuckPage {
+  readonly stuck: readonly Stuck[]
+  readonly next: No | null
+}
+
+const pageSize = 500
+
+export async function findOwnerLost(
+  context: StuckContext,
+  gone: readonly Incarnation[],
+  after: No,
+): Promise<StuckPage> {
+  const { store, clock } = context
+  const found = await store.work({ work: 'ownedBy', owners: gone }, clock.now(), pageSize, after)
+  return page(context, found, (one) => one.run!.parked === null, 'ownerLost')
+}
+
+/** Those of a live holder are left out: they are moved on by its run. */
+export async function findUnowned(context: StuckContext, after: No): Promise<StuckPage> {
+  const { store, clock } = context
+  const found = await store.work({ work: 'withoutRun' }, clock.now(), pageSize, after)
+  const held = found.filter((one) => one.holder !== null)
+  const asks: Ask[] = [...new Set(held.map((one) => one.holder!.no))].map((no) => ({ ask: 'resource', no }))
+  const holders = new Map<No, Resource>()
+  for (const answer of asks.length === 0 ? [] : await store.load(asks)) {
+    if (answer !== null) holders.set((answer as Resource).no, answer as Resource)
+  }
+  const isFree = ({ holder }: Resource) => holder === null || holders.get(holder.no)?.run?.begun !== holder.begun
+  return page(context, found, isFree, 'unowned')
+}
+
+/** Runs of a lost owner, or of none yet, are found otherwise. */
+export async function findOverdue(
+  context: StuckContext,
+  live: ReadonlySet<Incarnation>,
+  after: No,
+): Promise<StuckPage> {
+  const { store, clock, overdueSlackMs } = context
+  const found = await store.work({ work: 'overdue' }, clock.now() - overdueSlackMs, pageSize, after)
+  return page(context, found, ({ run }) => run!.parked === null && live.has(run!.owner), 'overdue')
+}
+
+function page(
+  context: StuckContext,
+  found: readonly Resource[],
+  isStuck: (one: Resource) => boolean,
+  how: Found,
+): StuckPage {
+  const stuck: Stuck[] = []
+  for (const resource of found) {
+    if (context.plans.get(resource.type) !== undefined && isStuck(resource)) stuck.push({ resource, found: how })
+  }
+  return { stuck, next: found.length < pageSize ? null : found.at(-1)!.no }
+}

@@ -1,0 +1,239 @@
+// Destroys, or lists, what exists in the real world and nobody owns: orphans of the ledger, and things in a driver's inventory
+// that no ledger names. An orphan is claimed first, so that only one sweeper is at it; destroying twice does no harm.
+import type { Clock, Millis } from '../base/clock.ts'
+import type { Ask } from '../decision/situation.ts'
+import type { Incarnation, LedgerEntry, Resource } from '../decision/state.ts'
+import { sweepLeaseMs } from '../decision/sweep-orphan.ts'
+import type { Sweeper as SweeperDriver } from '../lifecycle/driver.ts'
+import type { Plans } from '../lifecycle/plan.ts'
+import type { Store, Write } from '../store/store.ts'
+import { outcomeOfThrown } from './call-outcome.ts'
+import type { Door } from './door.ts'
+import { keepText } from './json-result.ts'
+import type { Log } from './log.ts'
+import { askNamed } from './read.ts'
+import { Rhythm } from './rhythm.ts'
+import { Abort, type AnyDriver } from './run-step.ts'
+
+export type SweepPolicy = 'sweep' | 'list'
+
+export interface SweeperOptions {
+  readonly store: Store
+  readonly plans: Plans
+  readonly drivers: ReadonlyMap<string, AnyDriver>
+  readonly door: Door
+  readonly clock: Clock
+  readonly log: Log
+  readonly me: Incarnation
+  readonly policyOf: (type: string) => SweepPolicy
+  readonly sweepEveryMs: number
+  readonly inventoryEveryMs: number
+  /** A thing that no ledger names is left alone for so long after it was first seen. */
+  readonly strayGraceMs: number
+}
+
+/** A thing in a driver's inventory that no ledger names. */
+export interface Stray {
+  readonly type: string
+  readonly kind: string
+  readonly name: string
+  readonly firstSeenAt: Millis
+}
+
+const pageSize = 200
+const atOnce = 8
+const destroyMs = 60_000
+const retryFirstMs = 30_000
+const retryAtMostMs = 3_600_000
+
+export class Sweeper {
+  readonly #options: SweeperOptions
+  readonly #rhythm: Rhythm
+  readonly #aborts = new Set<Abort>()
+  /** Orphans that could not be destroyed: tries so far, and when the next one is. */
+  readonly #failed = new Map<string, { tries: number; nextAt: Millis }>()
+  readonly #strays = new Map<string, Stray>()
+  #inventoryAt = -Infinity
+  readonly figures = { swept: 0, failed: 0 }
+
+  constructor(options: SweeperOptions) {
+    this.#options = options
+    const { clock, log } = options
+    this.#rhythm = new Rhythm({
+      clock,
+      log,
+      name: 'sweeper',
+      pass: () => this.#pass(),
+      gapMs: 200,
+      afterFailureMs: 5_000,
+    })
+  }
+
+  start(): void {
+    this.#rhythm.start()
+  }
+
+  async stop(): Promise<void> {
+    const stopped = this.#rhythm.stop()
+    for (const abort of this.#aborts) abort.abort('the sweeper stops')
+    await stopped
+  }
+
+  get strays(): readonly Stray[] {
+    return [...this.#strays.values()]
+  }
+
+  committed(writes: readonly Write[]): void {
+    for (const { before, after } of writes) {
+      if (before?.ledger !== after.ledger && after.ledger.some((entry) => entry.state === 'orphaned'))
+        this.#rhythm.wake()
+    }
+  }
+
+  async #pass(): Promise<number> {
+    const { store, clock, sweepEveryMs, inventoryEveryMs } = this.#options
+    for (let after = 0; ;) {
+      const found = await store.work({ work: 'orphans' }, clock.now(), pageSize, after)
+      await this.#sweepAll(found.flatMap((resource) => this.#sweepable(resource).map((entry) => ({ resource, entry }))))
+      if (found.length < pageSize) break
+      after = found.at(-1)!.no
+    }
+    if (clock.monotonic() - this.#inventoryAt >= inventoryEveryMs) {
+      this.#inventoryAt = clock.monotonic()
+      for (const plan of this.#options.plans.all) await this.#compareInventory(plan.type)
+    }
+    return Math.min(sweepEveryMs, this.#nextRetryMs())
+  }
+
+  #nextRetryMs(): number {
+    const now = this.#options.clock.now()
+    let next = Infinity
+    for (const { nextAt } of this.#failed.values()) next = Math.min(next, Math.max(0, nextAt - now))
+    return next
+  }
+
+  #sweepable(resource: Resource): readonly LedgerEntry[] {
+    const { clock, policyOf, me } = this.#options
+    if (policyOf(resource.type) !== 'sweep' || this.#driverOf(resource.type) === undefined) return []
+    return resource.ledger.filter((entry) => {
+      if ((this.#failed.get(entry.name)?.nextAt ?? 0) > clock.now()) return false
+      if (entry.state === 'orphaned') return true
+      return entry.state === 'sweeping' && (entry.sweeper === me || entry.since + sweepLeaseMs <= clock.now())
+    })
+  }
+
+  #driverOf(type: string): SweeperDriver | undefined {
+    return this.#options.drivers.get(type)?.sweeper
+  }
+
+  async #sweepAll(orphans: readonly { readonly resource: Resource; readonly entry: LedgerEntry }[]): Promise<void> {
+    for (let i = 0; i < orphans.length; i += atOnce) {
+      await Promise.all(orphans.slice(i, i + atOnce).map(({ resource, entry }) => this.#sweep(resource, entry)))
+    }
+  }
+
+  async #sweep(resource: Resource, entry: LedgerEntry): Promise<void> {
+    const { door, me } = this.#options
+    const { no } = resource
+    const by = `sweeper ${me}`
+    const taken = await door.ask({ kind: 'sweepOrphan', no, name: entry.name, sweeper: me, by })
+    if (!taken.accepted) return
+    const fault = await this.#destroy(resource.type, entry)
+    const how = fault === null ? 'swept' : 'sweepFailed'
+    this.#count(entry.name, fault)
+    await door.ask({ kind: 'orphanEnded', no, name: entry.name, how, sweeper: me, reason: fault ?? '', by })
+  }
+
+  #count(name: string, fault: string | null): void {
+    if (fault === null) {
+      this.figures.swept++
+      this.#failed.delete(name)
+      return
+    }
+    this.figures.failed++
+    const tries = (this.#failed.get(name)?.tries ?? 0) + 1
+    const waitMs = Math.min(retryAtMostMs, retryFirstMs * 2 ** Math.min(tries - 1, 20))
+    this.#failed.set(name, { tries, nextAt: this.#options.clock.now() + waitMs })
+  }
+
+  /** Null: it is gone. Else why it could not be destroyed. */
+  async #destroy(type: string, thing: Pick<LedgerEntry, 'kind' | 'name' | 'ref'>): Promise<string | null> {
+    const { clock } = this.#options
+    const abort = new Abort()
+    this.#aborts.add(abort)
+    let cancel = () => {}
+    // Also the stopping sweeper does not wait for a driver that ignores its signal.
+    const tooLate = new Promise<string>((resolve) => {
+      abort.signal.addEventListener('abort', () => resolve('it was not destroyed in time'), { once: true })
+      cancel = clock.after(destroyMs, () => abort.abort('it took too long'))
+    })
+    try {
+      const { kind, name, ref } = thing
+      const call = { kind, name, ref, key: `sweep/${name}`, signal: abort.signal }
+      const destroying = Promise.resolve(this.#driverOf(type)!.destroy(call)).then(() => null)
+      return await Promise.race([destroying, tooLate])
+    } catch (thrown) {
+      const outcome = outcomeOfThrown('destroy', thrown)
+      return 'reason' in outcome ? outcome.reason : 'it could not be destroyed'
+    } finally {
+      cancel()
+      this.#aborts.delete(abort)
+    }
+  }
+
+  /** What the driver has, against what the ledgers name. */
+  async #compareInventory(type: string): Promise<void> {
+    const { clock, log, policyOf, strayGraceMs } = this.#options
+    const driver = this.#driverOf(type)
+    if (driver?.inventory === undefined) return
+    let things
+    try {
+      things = await driver.inventory()
+    } catch (error) {
+      log('warn', 'the inventory could not be read', { type, error })
+      return
+    }
+    const named = await this.#namedByLedgers(things.map((thing) => thing.name))
+    const seen = new Set<string>()
+    for (const { kind, name, ref } of things) {
+      if (named.has(name)) continue
+      const at = `${type} ${name}`
+      seen.add(at)
+      const stray = this.#strays.get(at) ?? { type, kind, name: keepText(name, 500), firstSeenAt: clock.now() }
+      if (!this.#strays.has(at)) log('warn', 'something exists that no ledger names', { type, kind, name })
+      this.#strays.set(at, stray)
+      // Only what carries a name of ours is ever destroyed: the rest is somebody else's.
+      const isOurs = partsOf(name)?.type === type
+      if (!isOurs || policyOf(type) !== 'sweep' || stray.firstSeenAt + strayGraceMs > clock.now()) continue
+      const fault = await this.#destroy(type, { kind, name, ref: (ref ?? null) as LedgerEntry['ref'] })
+      log('warn', fault === null ? 'destroyed what no ledger named' : 'could not destroy a stray', {
+        type,
+        name,
+        fault,
+      })
+      if (fault === null) seen.delete(at)
+    }
+    for (const [at, stray] of this.#strays) if (stray.type === type && !seen.has(at)) this.#strays.delete(at)
+  }
+
+  async #namedByLedgers(names: readonly string[]): Promise<ReadonlySet<string>> {
+    const named = new Set<string>()
+    for (let i = 0; i < names.length; i += pageSize) {
+      const asks: Ask[] = []
+      for (const name of names.slice(i, i + pageSize)) {
+        const parts = partsOf(name)
+        if (parts !== null) asks.push(askNamed(parts.type, parts.id))
+      }
+      for (const answer of asks.length === 0 ? [] : await this.#options.store.load(asks)) {
+        for (const entry of (answer as Resource | null)?.ledger ?? []) named.add(entry.name)
+      }
+    }
+    return named
+  }
+}
+
+/** The parts of a ledger name, `type/id/kind/n`; null when it is none. */
+function partsOf(name: string): { readonly type: string; readonly id: string } | null {
+  const parts = name.split('/')
+  return parts.length === 4 && /^\d+$/.test(parts[3]!) ? { type: parts[0]!, id: parts[1]! } : null
+}

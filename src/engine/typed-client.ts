@@ -1,0 +1,77 @@
+// The typed convenience: `client.volume.extend('v-17', { size: 20 })`, made from the lifecycles' own operations.
+import type { Command, RequestOperation } from '../decision/command.ts'
+import type { Accepted } from '../decision/decision.ts'
+import { runId, type Resource } from '../decision/state.ts'
+import type { Client } from '../lifecycle/client.ts'
+import type { AnyLifecycle } from '../lifecycle/lifecycle.ts'
+import type { Plan, Plans } from '../lifecycle/plan.ts'
+import { viewOf } from './run-step.ts'
+
+export type LifecycleSet = Readonly<Record<string, AnyLifecycle>>
+
+interface Requests {
+  readonly plans: Plans
+  request(request: Omit<RequestOperation, 'kind'>): Promise<Accepted>
+  get(type: string, id: string): Promise<Resource | null>
+}
+
+interface Given {
+  readonly id?: string
+  readonly name?: string
+  readonly tenant?: string
+  readonly parent?: string
+  readonly links?: Readonly<Record<string, string>>
+  readonly properties?: unknown
+}
+
+export function createClient<Set extends LifecycleSet>(engine: Requests, set: Set, by: string): Client<Set> {
+  const client: Record<string, unknown> = {}
+  for (const [key, lifecycle] of Object.entries(set)) {
+    const plan = engine.plans.get((lifecycle.resource as { readonly type: string }).type)!
+    client[key] = clientOf(engine, plan, by)
+  }
+  return client as Client<Set>
+}
+
+function clientOf(engine: Requests, plan: Plan, by: string): Record<string, unknown> {
+  const { type } = plan
+  const one: Record<string, unknown> = {
+    get: async (id: string) => {
+      const found = await engine.get(type, id)
+      return found === null ? null : viewOf(found)
+    },
+  }
+  for (const operation of plan.operations.values()) {
+    one[operation.name] = operation.creates
+      ? (given: Given, input?: unknown) => accepted(engine.request(creation(plan, operation.name, given, input, by)))
+      : (id: string, input?: unknown) => accepted(engine.request({ type, id, operation: operation.name, input, by }))
+  }
+  return one
+}
+
+function creation(
+  plan: Plan,
+  operation: string,
+  given: Given,
+  input: unknown,
+  by: string,
+): Omit<RequestOperation, 'kind'> {
+  const { id, parent, ...rest } = given
+  const create: NonNullable<Extract<Command, { kind: 'requestOperation' }>['create']> = {
+    ...rest,
+    ...(parent === undefined ? {} : { parent: { type: plan.parentType ?? '', id: parent } }),
+  }
+  return {
+    type: plan.type,
+    operation,
+    by,
+    create,
+    ...(id === undefined ? {} : { id }),
+    ...(input === undefined ? {} : { input }),
+  }
+}
+
+async function accepted(asking: Promise<Accepted>): Promise<{ resource: unknown; run: { id: string } }> {
+  const { resource, begun } = await asking
+  return { resource: viewOf(resource), run: { id: begun === 0 ? '' : runId({ no: resource.no, begun }) } }
+}

@@ -136,6 +136,8 @@ export interface RunLanding {
   /** Only for healing: raised with the landing. */
   readonly epoch?: number
   readonly heals?: number
+  /** The operation is attempted again in the same commit: whoever asked for the run goes on waiting. */
+  readonly asksAgain?: boolean
 }
 
 /** Ends the run: everything in one commit, or, when too much would move, the last commit of a cascade. */
@@ -143,7 +145,7 @@ export function land(
   draft: Draft,
   plan: Plan,
   resource: Resource,
-  { ref, landing, outcome, description, epoch, heals }: RunLanding,
+  { ref, landing, outcome, description, epoch, heals, asksAgain = false }: RunLanding,
 ): Resource {
   const run = resource.run!
   const mover = { no: resource.no, begun: run.begun }
@@ -189,7 +191,14 @@ export function land(
     endedAt: draft.now,
     by: run.by,
   })
-  tellAsker(draft, resource, run, outcome === 'succeeded' || outcome === 'forced' ? 'succeeded' : 'failed', description)
+  if (!asksAgain)
+    tellAsker(
+      draft,
+      resource,
+      run,
+      outcome === 'succeeded' || outcome === 'forced' ? 'succeeded' : 'failed',
+      description,
+    )
   return landed
 }
 

@@ -5,6 +5,7 @@ import { land } from './advance.ts'
 import { beginQueued, beginRun, nameOf, type Asked } from './begin-run.ts'
 import type { Outcome } from './command.ts'
 import { Refusal, type Draft } from './draft.ts'
+import { tellAsker } from './landing.ts'
 import { checkAgainst } from './schema-check.ts'
 import { nextProbe } from './next-attempt.ts'
 import type { LandingRef, Resource, Run } from './state.ts'
@@ -137,6 +138,7 @@ export function landRecovery(
     outcome: 'healed',
     description: recovery.changes?.say ?? text,
     heals: resource.heals,
+    asksAgain: attempt !== null,
   })
   if (landed.run !== null) {
     draft.tell(landed, 'moved', from, { ...detail, cascade: true }, run.begun)
@@ -192,6 +194,7 @@ function attemptFollowUp(
       : draft.change(begun.resource, { description: text, run: { ...begun.resource.run, previous } })
   } catch (thrown) {
     if (!(thrown instanceof Refusal)) throw thrown
+    tellAsker(draft, resource, run, 'failed', thrown.rejection.message)
     return draft.change(resource, { description: `${text} The attempt was refused: ${thrown.rejection.message}` })
   }
 }

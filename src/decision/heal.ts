@@ -9,7 +9,7 @@ import { failStep } from './failure.ts'
 import { healingBudget, landRecovery } from './heal-probe.ts'
 import { holderLives } from './landing.ts'
 import { stepOf } from './owed.ts'
-import type { Resource, Run } from './state.ts'
+import { nobody, type Resource, type Run } from './state.ts'
 import { probeDeadlineMs, probing, tellFailed } from './step-ended.ts'
 
 export function heal(draft: Draft, command: Heal): Resource {
@@ -28,6 +28,8 @@ export function heal(draft: Draft, command: Heal): Resource {
       `${nameOf(resource)} is ${resource.status}, which is no transitional status: nothing to heal.`,
     )
   const row = plan.heal.get(resource.status)!
+  // A parked run waits for a person, not for a worker; only its dead owner is taken off it.
+  if (run !== null && run.parked !== null && command.found === 'ownerLost') return release(draft, resource)
   if (run !== null && run.parked !== null && command.override !== true) {
     throw new Refusal('not_stuck', `${nameOf(resource)} is parked: ${run.parked.reason}`)
   }
@@ -43,6 +45,12 @@ export function heal(draft: Draft, command: Heal): Resource {
     throw new Refusal('healed_with_owner', `${nameOf(resource)} is held by a run that is under way.`)
   refusePairFollower(draft, plan, resource)
   return recover(draft, plan, resource, command, heals)
+}
+
+function release(draft: Draft, resource: Resource): Resource {
+  const after = draft.change(resource, { epoch: resource.epoch + 1, run: { ...resource.run!, owner: nobody } })
+  draft.tell(after, 'handedOver', resource.status, { found: 'ownerLost' })
+  return after
 }
 
 /** A follower is put right by its leader's healing; alone it takes the leader's status. */

@@ -2,7 +2,7 @@
 import type { View, When } from './condition.ts'
 import type { Duration } from './duration.ts'
 import type { Changes, Previous, TryAgain } from './landing.ts'
-import type { TargetOf } from './relation.ts'
+import type { Named, TargetOf } from './relation.ts'
 import type { Settled, StatusOf, TransitionalOf } from './resource-type.ts'
 
 /** One row of a healing table: set this, land there, then attempt the operation again with its original input. */
@@ -18,11 +18,14 @@ export type Recoveries<T, R, Op> = Recovery<T, R, Op> | readonly RecoveryCase<T,
 export type Answers<P> = P extends readonly (infer A extends string)[] ? A : never
 
 /** Asks the driver what is really there, and lands by its answer. Every answer has its landing. */
-export type ByProbe<T, R, Op, Probes> = {
+export type ByProbe<T, R, Op, Probes> = Named<{
   readonly [K in keyof Probes]?: {
-    readonly [A in Answers<Probes[K]>]: Settled<T> | Recovery<T, R, Op>
-  } & { readonly unknown: Settled<T> | Recovery<T, R, Op> | TryAgain }
-}
+    readonly [A in Answers<Probes[K]> | 'unknown']:
+      | Settled<T>
+      | Recovery<T, R, Op>
+      | (A extends 'unknown' ? TryAgain : never)
+  }
+}>
 
 export interface Heal<T, R, Op, Probes> extends Recovery<T, R, Op> {
   /** Go on at the recorded step. */
@@ -31,7 +34,7 @@ export interface Heal<T, R, Op, Probes> extends Recovery<T, R, Op> {
   readonly unowned?: Recoveries<T, R, Op>
   readonly probe?: ByProbe<T, R, Op, Probes>
   /** Healed together with this relation while it stands in one of these statuses. */
-  readonly withOwner?: { readonly [K in keyof R]?: readonly StatusOf<TargetOf<R[K]>>[] }
+  readonly withOwner?: Named<{ readonly [K in keyof R]?: readonly StatusOf<TargetOf<R[K]>>[] }>
   readonly otherwise?: Recoveries<T, R, Op>
   /** The same as for that status. */
   readonly like?: TransitionalOf<T>

@@ -1,7 +1,7 @@
 // Landings: a status and what changes with it in the same commit. Targets, failure answers and recoveries are made of them.
 import type { Test, When } from './condition.ts'
 import type { Duration } from './duration.ts'
-import type { TargetOf, ViewOf } from './relation.ts'
+import type { Named, TargetOf, ViewOf } from './relation.ts'
 import type { PropertiesOf, Settled, StatusOf, TransitionalOf } from './resource-type.ts'
 
 /** The settled status in which the resource stood when the run was accepted. */
@@ -31,13 +31,13 @@ export interface Changes<T, R, V> {
   /** Properties that change with the status. */
   readonly set?: Set<PropertiesOf<T>, V>
   /** Related resources that change their status in the same commit. */
-  readonly move?: { readonly [K in keyof R]?: StatusOf<TargetOf<R[K]>> | Move<R[K], V> }
+  readonly move?: Named<{ readonly [K in keyof R]?: StatusOf<TargetOf<R[K]>> | Move<R[K], V> }>
   /** Related resources that come to be in the same commit. */
-  readonly add?: { readonly [K in keyof R]?: Add<R[K], V> }
+  readonly add?: Named<{ readonly [K in keyof R]?: Add<R[K], V> }>
   /** Links that change: the id linked to, or null. */
-  readonly link?: {
+  readonly link?: Named<{
     readonly [K in keyof R as R[K] extends { readonly link: any } ? K : never]?: null | ((view: V) => string | null)
-  }
+  }>
   /** Status description; {reasons} is filled in. */
   readonly say?: string
 }

@@ -2,7 +2,7 @@
 import type { Test, View, When } from './condition.ts'
 import type { Duration } from './duration.ts'
 import type { Changes, Failure, Target } from './landing.ts'
-import type { TargetOf, ViewOf } from './relation.ts'
+import type { Named, TargetOf, ViewOf } from './relation.ts'
 import type { Living, StatusOf, TransitionalOf } from './resource-type.ts'
 import type { Schema } from './schema.ts'
 
@@ -40,9 +40,9 @@ export interface Step<T, R, V, Result, Probe> {
   readonly during: TransitionalOf<T> | (Changes<T, R, V> & { readonly status: TransitionalOf<T> })
   /** Skipped, with its status, unless this holds when its turn comes. */
   readonly when?: When<T, R, V>
-  readonly forEach?: { readonly [K in keyof R]?: ForEach<R[K], V> }
+  readonly forEach?: Named<{ readonly [K in keyof R]?: ForEach<R[K], V> }>
   /** No driver call: ask these operations of related resources and wait for their runs. */
-  readonly ask?: { readonly [K in keyof R]?: string | Ask<R[K], V> }
+  readonly ask?: Named<{ readonly [K in keyof R]?: string | Ask<R[K], V> }>
   /** What the driver answers when the step is done. */
   readonly result?: Schema<Result>
   /** The driver function that takes this step back. */

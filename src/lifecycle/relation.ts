@@ -47,6 +47,9 @@ export type IsMany<R> = R extends
   ? true
   : false
 
+/** An object type without keys would accept anything: where there is nothing to name, nothing may be written. */
+export type Named<Table> = [keyof Table] extends [never] ? never : Table
+
 /** A resource as the declaration's functions and the driver see it. */
 export interface ResourceView<Properties = any, Status extends string = string> {
   readonly id: string

@@ -1,6 +1,7 @@
 // Timers: an operation asked for at a time taken from a property, or after a delay in a status.
 import type { Condition } from './condition.ts'
 import type { Duration } from './duration.ts'
+import type { Named } from './relation.ts'
 import type { PropertiesOf, StatusOf } from './resource-type.ts'
 
 export interface Timer<T, R, Op> {
@@ -13,7 +14,7 @@ export interface Timer<T, R, Op> {
   /** Delay since the status was entered. */
   readonly after?: Duration
   /** An operation of its own, or of a relation. */
-  readonly ask: Op | { readonly [K in keyof R]?: string }
+  readonly ask: Op | Named<{ readonly [K in keyof R]?: string }>
   /** Asked again after this long when refused. */
   readonly again?: Duration
   /** Among timers due at one moment the lowest goes first. */

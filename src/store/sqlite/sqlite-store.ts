@@ -227,10 +227,13 @@ class SqliteStore implements Store {
 function mustLookSound(connection: Connection): void {
   const { file } = connection
   const number = (sql: string) => Number((connection.prepare(sql).get() as unknown as [number])[0])
-  const bytes = number('select page_count * page_size from pragma_page_count, pragma_page_size')
-  const kept = statSync(file).size + (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0)
-  const head = number('select events from feed')
-  const last = number('select coalesce(max(first), 0) from event')
+  // Of one moment: others may be writing.
+  const { bytes, kept, head, last } = connection.reading(() => ({
+    head: number('select events from feed'),
+    last: number('select coalesce(max(first), 0) from event'),
+    bytes: number('select page_count * page_size from pragma_page_count, pragma_page_size'),
+    kept: statSync(file).size + (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0),
+  }))
   if (bytes <= kept && last <= head) return
   const damage =
     bytes > kept ? `it should have ${bytes} bytes and has ${kept}` : `it has event ${last}, its feed ends at ${head}`

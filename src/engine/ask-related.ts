@@ -4,7 +4,7 @@ import type { RequestOperation } from '../decision/command.ts'
 import { View } from '../decision/conditions.ts'
 import type { Decision, Rejection } from '../decision/decision.ts'
 import { Draft } from '../decision/draft.ts'
-import { stepOf } from '../decision/owed.ts'
+import { askKey, stepOf } from '../decision/owed.ts'
 import { runId, type Resource } from '../decision/state.ts'
 import type { Situation } from '../decision/situation.ts'
 import type { AskPlan, Plan } from '../lifecycle/plan.ts'
@@ -72,7 +72,7 @@ function requestFor(
     ...(ask?.input ? { input: ask.input(view) } : {}),
     by: `run ${runId({ no: resource.no, begun: run.begun })}`,
     lane: run.lane,
-    key: `ask/${call.owed.key}`,
+    key: askKey(call.owed.key),
     askedBy: { no: resource.no, begun: run.begun },
   }
 }

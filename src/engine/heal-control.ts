@@ -80,7 +80,10 @@ export class HealControl {
   async #foundHow(resource: Resource): Promise<Stuck['found']> {
     const { run } = resource
     if (run === null) return 'unowned'
-    if (run.parked !== null) return 'ownerLost'
+    if (run.parked !== null) {
+      const way = 'Retry, skip or cancel its run.'
+      throw new HomeostatError('not_stuck', `${resource.type} ${resource.id} is parked: ${run.parked.reason} ${way}`)
+    }
     const rows = await this.#context.store.workers(this.#context.clock.now())
     const isAlive = rows.some((row) => row.no === run.owner && row.state === 'live')
     if (!isAlive) return 'ownerLost'

@@ -172,11 +172,7 @@ export class WorkingSet implements Situation {
   /** Puts the changes of a decision on top, for the decisions after it. */
   apply(changes: Changes): void {
     for (const after of changes.writes) {
-      let entry = this.#entries.get(after.no)
-      if (entry === undefined) {
-        entry = new Entry(after.no)
-        this.#entries.set(after.no, entry)
-      }
+      const entry = this.#entry(after.no)
       if (entry.resource === null && numberOfGeneratedId(after.id) === null) {
         this.#named.set(nameOf(after.type, after.id), entry)
       }
@@ -206,7 +202,7 @@ export class WorkingSet implements Situation {
       guards.push({ guard: 'revision', no: entry.no, revision: entry.stored.revision })
     }
     for (const { of: no, link, stored: members } of this.#familiesRead) {
-      if (this.#entries.get(no)?.stored === null) continue
+      if (this.#isNew(this.#entry(no))) continue
       guards.push(link === null ? { guard: 'children', no, members } : { guard: 'linkedBy', no, link, members })
     }
     for (const { type, id } of this.#absent.values()) guards.push({ guard: 'absent', type, id })
@@ -226,20 +222,21 @@ export class WorkingSet implements Situation {
   }
 
   /** Nothing was written: back to what is stored. What the store named, or everything touched, is read again. */
-  rollback(conflicts: readonly No[] | 'all' | 'none'): void {
+  rollback(conflicts: readonly No[] | 'all'): void {
+    // From here on nothing counts as written by this batch: everything may be dropped.
+    this.#batch++
     for (const entry of this.#writes) {
       if (entry.stored === null) this.#drop(entry)
       else entry.resource = entry.stored
     }
     for (const family of this.#familiesChanged) family.now = family.stored
-    if (conflicts === 'all') {
-      for (const entry of this.#writes) this.#drop(entry)
-      for (const entry of this.#reads) this.#drop(entry)
-      for (const family of this.#familiesRead) this.forget(family.of)
-    } else if (conflicts !== 'none') {
+    if (conflicts !== 'all') {
       for (const no of conflicts) this.forget(no)
+      return
     }
-    this.#batch++
+    for (const entry of this.#writes) this.#drop(entry)
+    for (const entry of this.#reads) this.#drop(entry)
+    for (const family of this.#familiesRead) this.forget(family.of)
   }
 
   /** The next reader loads it anew. Not inside a batch that has written it. */
@@ -262,6 +259,15 @@ export class WorkingSet implements Situation {
   }
 
   // ---- inside
+
+  #entry(no: No): Entry {
+    let entry = this.#entries.get(no)
+    if (entry === undefined) {
+      entry = new Entry(no)
+      this.#entries.set(no, entry)
+    }
+    return entry
+  }
 
   #usable(entry: Entry): boolean {
     if (!entry.known) return false
@@ -306,11 +312,7 @@ export class WorkingSet implements Situation {
   }
 
   #take(no: No, resource: Resource | null): void {
-    let entry = this.#entries.get(no)
-    if (entry === undefined) {
-      entry = new Entry(no)
-      this.#entries.set(no, entry)
-    }
+    const entry = this.#entry(no)
     // What this batch has read or written stays as it was seen: if it is stale, the commit will tell.
     if (entry.known && (entry.written === this.#batch || entry.read === this.#batch)) return
     entry.known = true
@@ -324,13 +326,8 @@ export class WorkingSet implements Situation {
 
   #takeFamily(ask: Extract<Ask, { ask: 'children' | 'linkedBy' }>, members: readonly Resource[]): void {
     for (const member of members) this.#take(member.no, member)
-    let owner = this.#entries.get(ask.no)
-    if (owner === undefined) {
-      owner = new Entry(ask.no)
-      this.#entries.set(ask.no, owner)
-    }
     const nos = members.map((member) => member.no)
-    this.#addFamily(owner, new Family(ask.no, ask.ask === 'linkedBy' ? ask.link : null, nos, this.#asOf))
+    this.#addFamily(this.#entry(ask.no), new Family(ask.no, ask.ask === 'linkedBy' ? ask.link : null, nos, this.#asOf))
   }
 
   #addFamily(owner: Entry, family: Family): void {
@@ -369,6 +366,7 @@ export class WorkingSet implements Situation {
   }
 
   #drop(entry: Entry): void {
+    if (this.#entries.get(entry.no) !== entry) return
     this.#entries.delete(entry.no)
     this.#families -= entry.families
     const resource = entry.stored ?? entry.resource

@@ -212,17 +212,11 @@ export const machines = machine
       }, // M5
     },
     drift: {
-      // M3, decision 0.9: a machine that could not be asked counts as off, unverified; it may not be started until it has been asked.
+      // M3, decision 0.9: a machine that could not be asked counts as off, unverified, and may not be started. The probe asks
+      // again; its answer observes `verified: true` with the status.
       HALTED: {
         every: '1m',
-        probe: {
-          power: {
-            running: { status: 'RUNNING', set: { verified: true } },
-            paused: { status: 'PAUSED', set: { verified: true } },
-            halted: { status: 'HALTED', set: { verified: true } },
-            unknown: { again: '1m' },
-          },
-        },
+        probe: { power: { running: 'RUNNING', paused: 'PAUSED', halted: 'HALTED', unknown: { again: '1m' } } },
       },
     },
   })

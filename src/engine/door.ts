@@ -67,6 +67,8 @@ export class Door {
   #cancelPause: (() => void) | null = null
   #whenIdle: (() => void)[] = []
   #toForget: No[] = []
+  /** How calls ended that were under way when the lease was lost: told again by the next incarnation. */
+  #kept: Item[] = []
   /** Commands answered, commits made, conflicts met: for health and benchmarks. */
   readonly figures = { commands: 0, commits: 0, conflicts: 0, storeErrors: 0 }
 
@@ -82,6 +84,8 @@ export class Door {
   reborn(incarnation: Incarnation): void {
     this.#set.reborn(incarnation)
     this.#closed = null
+    for (const { command, done } of this.#kept) this.submit(command, done)
+    this.#kept = []
   }
 
   /** Sends a command in; `done` is called after the commit, never inside this call. */
@@ -160,7 +164,7 @@ export class Door {
     let conflicts = 0
     let pauseMs = retryFirstMs
     for (;;) {
-      if (this.#closed !== null) return this.#refuse(items, this.#closed.code, this.#closed.message)
+      if (this.#closed !== null) return this.#turnAway(items, this.#closed.code, this.#closed.message)
       let answer: CommitAnswer | null
       let batch: Batch | null = null
       try {
@@ -290,6 +294,17 @@ export class Door {
     for (const item of items) {
       if (item.done !== null) this.#guarded(() => item.done!(item.decision!))
     }
+  }
+
+  /** What a driver really did must not vanish with a lease: it is evidence, and where nobody took over it still counts. */
+  #turnAway(items: readonly Item[], code: ErrorCode, message: string): void {
+    const isKept = ({ command }: Item) => code === 'lease_lost' && command.kind === 'callEnded'
+    this.#kept.push(...items.filter(isKept))
+    this.#refuse(
+      items.filter((item) => !isKept(item)),
+      code,
+      message,
+    )
   }
 
   #refuse(items: readonly Item[], code: ErrorCode, message: string): void {

@@ -23,6 +23,7 @@ import { healthOf, type Health } from './health.ts'
 import { HealingPolicy } from './healing-policy.ts'
 import { silent, type Log } from './log.ts'
 import { defaultSettings, type EngineSettings } from './options.ts'
+import { Rhythm } from './rhythm.ts'
 import type { AnyDriver } from './run-step.ts'
 import { RunWaiter, type RunView } from './run-waiter.ts'
 import { requireDrivers, requireKnownShapes, requireValid } from './start-checks.ts'
@@ -77,6 +78,9 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
   #state: 'new' | 'starting' | 'running' | 'stopping' | 'stopped' = 'new'
   #stopListening: (() => void) | null = null
   #cancelRebirth: (() => void) | null = null
+  /** For stores that tell only of what was written here: asks from time to time whether others wrote. */
+  readonly #listener: Rhythm
+  #heard = 0
 
   constructor(parts: EngineParts<Set> | UntypedEngineParts) {
     const { store } = parts
@@ -111,6 +115,13 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
     })
     this.#feed = new EventFeed({ ...context, pollMs: settings.pollMs })
     this.#waiter = new RunWaiter(context)
+    this.#listener = new Rhythm({
+      ...context,
+      name: 'listener',
+      pass: () => this.#listen(),
+      gapMs: 100,
+      afterFailureMs: 1_000,
+    })
     this.heal = new HealControl({
       ...context,
       door: this.#door,
@@ -129,6 +140,7 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
     await this.#beginTenure()
     this.#waiter.start()
     this.#stopListening = this.store.onChange(() => this.#changed())
+    this.#listener.start()
     this.#state = 'running'
   }
 
@@ -141,6 +153,7 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
     const close = () => this.#door.close('engine_stopped', 'The engine is stopping.')
     // A store that does not answer cannot hold the stop up for ever.
     const cancel = this.clock.after(2 * this.settings.stopPatienceMs, close)
+    await this.#listener.stop()
     await Promise.all([this.#tenure?.stop(this.settings.stopPatienceMs), this.#feed.stop(), this.#waiter.stop()])
     close()
     await this.#door.idle()
@@ -269,6 +282,13 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
   #committed(writes: readonly Write[]): void {
     this.#tenure?.committed(writes)
     this.#waiter.committed(writes)
+  }
+
+  #listen(): number {
+    const count = this.#foreign.look()
+    if (count !== this.#heard) this.#changed()
+    this.#heard = count
+    return this.settings.lookMs
   }
 
   #changed(): void {

@@ -18,6 +18,8 @@ export interface EngineSettings {
   readonly cacheSize: number
   /** The slow look for waiting runs, due timers and events, under the wake-ups. */
   readonly pollMs: number
+  /** How often a store that cannot tell of other processes' commits is asked about them. */
+  readonly lookMs: number
   /** How long `stop` waits for calls under way before it aborts them. */
   readonly stopPatienceMs: number
 
@@ -51,6 +53,7 @@ export const defaultSettings: EngineSettings = {
   batchLimit: 500,
   cacheSize: 10_000,
   pollMs: 10_000,
+  lookMs: 500,
   stopPatienceMs: 10_000,
 
   healEveryMs: 5_000,

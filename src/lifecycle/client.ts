@@ -27,8 +27,8 @@ export interface NewResource<T, R> {
   readonly properties: GivenOf<T>
 }
 
-export type Client<Set> = {
-  readonly [K in keyof Set]: Set[K] extends Lifecycle<infer T, infer R, any, any, infer Givens>
+export type Client<Lifecycles> = {
+  readonly [K in keyof Lifecycles]: Lifecycles[K] extends Lifecycle<infer T, infer R, any, any, infer Givens>
     ? { readonly get: (id: string) => Promise<ViewOf<T>> } & {
         readonly [Op in Extract<keyof Givens, string> as Op extends 'create' ? never : Op]: (
           id: string,

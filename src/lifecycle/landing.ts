@@ -10,7 +10,7 @@ export interface Previous {
 }
 export const previous: Previous = { previous: true }
 
-export type Set<P, V> = { readonly [K in keyof P]?: P[K] | ((view: V) => P[K]) }
+export type SetProperties<P, V> = { readonly [K in keyof P]?: P[K] | ((view: V) => P[K]) }
 
 /** Every related resource that stands in one of `from` (default: any but terminal) and passes `only`. */
 export interface Move<R, V> {
@@ -18,7 +18,7 @@ export interface Move<R, V> {
   readonly only?: Test<V & { readonly item: ViewOf<TargetOf<R>> }>
   /** Left out: only `set`. */
   readonly to?: StatusOf<TargetOf<R>>
-  readonly set?: Set<PropertiesOf<TargetOf<R>>, V & { readonly item: ViewOf<TargetOf<R>> }>
+  readonly set?: SetProperties<PropertiesOf<TargetOf<R>>, V & { readonly item: ViewOf<TargetOf<R>> }>
 }
 
 export interface Add<R, V> {
@@ -29,7 +29,7 @@ export interface Add<R, V> {
 
 export interface Changes<T, R, V> {
   /** Properties that change with the status. */
-  readonly set?: Set<PropertiesOf<T>, V>
+  readonly set?: SetProperties<PropertiesOf<T>, V>
   /** Related resources that change their status in the same commit. */
   readonly move?: Named<{ readonly [K in keyof R]?: StatusOf<TargetOf<R[K]>> | Move<R[K], V> }>
   /** Related resources that come to be in the same commit. */

@@ -254,7 +254,7 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
       foreign: this.#foreign,
       policy: this.#policy,
       settings: this.settings,
-      isStoreNear: !(this.store.load([]) instanceof Promise),
+      isStoreNear: this.#isStoreNear(),
       onLost: () => this.#lost(),
     })
     const no = await tenure.begin()
@@ -262,6 +262,14 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
     this.#door.reborn(no)
     this.#tenure = tenure
     tenure.serve()
+  }
+
+  /** Does the store answer at once? A far one's answer is not waited for, nor its failure: the next call will meet it. */
+  #isStoreNear(): boolean {
+    const answer = this.store.load([])
+    if (!(answer instanceof Promise)) return true
+    answer.catch(() => {})
+    return false
   }
 
   #lost(): void {

@@ -34,11 +34,11 @@ export class OwnedRun {
     return this.calls.find((call) => call.epoch === this.resource.epoch && call.is(owed))
   }
 
-  /** The first call of a pre-empting run need not wait: the interrupted call was made here and has ended. */
-  isGraceOver(owed: OwedCall): boolean {
+  /** The first calls of a pre-empting run need not wait: the interrupted call was made here and has ended. */
+  get isGraceOver(): boolean {
     const run = this.resource.run!
     if (this.detached > 0 || this.graceOf !== run.begun) return false
-    return run.phase === 'step' && run.steps.length === 1 && owed.name.attempt === 1 && run.rounds === 0
+    return run.phase === 'step' && run.steps.length === 1 && run.attempt === 1 && run.rounds === 0
   }
 }
 

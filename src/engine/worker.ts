@@ -179,19 +179,20 @@ export class Worker {
 
   /** The heart: what is owed against what is under way. */
   #compare(owned: OwnedRun): void {
-    if (this.#state === 'stopping') {
-      if (!owned.calls.some((call) => call.isUnderWay)) this.#giveBack(owned)
-      else this.#withdrawUnowed(owned, owedCalls(owned.plan, owned.resource))
-      return
-    }
     const owed = owedCalls(owned.plan, owned.resource)
     if (owned.calls.length > 0) this.#withdrawUnowed(owned, owed)
+    if (this.#state === 'stopping') {
+      if (!owned.calls.some((call) => call.isUnderWay)) this.#giveBack(owned)
+      return
+    }
     const now = this.#clock.now()
+    const isGraceOver = owned.isGraceOver
     for (const one of owed) {
       if (owned.calls.length > 0 && owned.find(one) !== undefined) continue
-      if (one.dueAt > now && !owned.isGraceOver(one)) this.#wakeAt(owned, one.dueAt)
+      if (one.dueAt > now && !isGraceOver) this.#wakeAt(owned, one.dueAt)
       else this.#begin(owned, one)
     }
+    if (isGraceOver) owned.graceOf = 0
   }
 
   #withdrawUnowed(owned: OwnedRun, owed: readonly OwedCall[]): void {
@@ -312,7 +313,8 @@ export class Worker {
   }
 
   #reported(call: RunCall, outcome: Outcome, decision: Decision): void {
-    if (decision.accepted || call.state !== 'reporting') return
+    if (call.state !== 'reporting') return
+    if (decision.accepted) return this.#taken(call)
     // Refused: either the run moved on elsewhere, which reading it shows, or it could not be taken now and is told again later.
     const waitMs = Math.min(reportAgainAtMostMs, reportAgainFirstMs * 2 ** call.refusals++)
     void this.#watch.refresh(call.owned).then(() => {
@@ -322,6 +324,16 @@ export class Worker {
       })
       call.cancelReport = this.#clock.after(waitMs, () => this.#report(call, outcome))
     })
+  }
+
+  /** The outcome is committed, and the run owes the very same call again: it was not finished, and looks again later. */
+  #taken(call: RunCall): void {
+    call.state = 'gone'
+    const { owned } = call
+    owned.calls = owned.calls.filter((one) => one !== call)
+    if (this.#owned.get(owned.no) !== owned) return
+    this.#compare(owned)
+    this.#pump()
   }
 
   /** No longer owed. A call that is being made is told by its signal and gives its room back at once: it may never end. */

@@ -1,0 +1,400 @@
+// The engine as a whole: healing, timers, sweeping, waiting, watching, and what stops it from starting.
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { databases, driver } from '../../examples/database.ts'
+import type { StoredEvent } from '../decision/state.ts'
+import { resourceType } from '../lifecycle/lifecycle.ts'
+import { createMemoryBackend } from '../store/memory-store.ts'
+import type { Store } from '../store/store.ts'
+import { ManualClock } from '../testing/manual-clock.ts'
+import { createEngine } from './engine.ts'
+import { boxOf, createBench, makeBox, statusOf, type Process } from './test-bench.ts'
+
+async function started(options = {}, bench = createBench(), clock?: ManualClock): Promise<Process> {
+  const process = bench.open(options, clock)
+  await process.engine.start()
+  return process
+}
+
+const importBox = (process: Process, status: string, id = 'b-1') =>
+  process.engine.submit({ kind: 'importResource', type: 'bench.box', id, status, properties: { size: 1 }, by: 'test' })
+
+describe('healing', () => {
+  test('an imported resource in transition is brought to rest, with an incident and a score', async () => {
+    const process = await started()
+    await importBox(process, 'Working')
+    await process.clock.advance(5_000)
+    expect(await statusOf(process)).toBe('Ready')
+    expect(await process.engine.incidents()).toMatchObject([{ kind: 'unowned', status: 'Working' }])
+    expect(await process.engine.heal.scoreboard()).toMatchObject([
+      { type: 'bench.box', status: 'Working', found: 'unowned', count: 1 },
+    ])
+    expect(process.engine.health()).toMatchObject({ isReady: true, healing: { healed: 1 } })
+    await process.engine.stop()
+  })
+
+  test('a rule that waits for approval is previewed in words and healed when a person says so', async () => {
+    const process = await started()
+    await process.engine.heal.setMode('bench.box', 'Working', 'approve')
+    await importBox(process, 'Working')
+    await process.clock.advance(20_000)
+    expect(await statusOf(process)).toBe('Working')
+    expect(await process.engine.heal.preview()).toMatchObject([
+      { id: 'b-1', mode: 'approve', acts: true, would: 'put to Ready', held: expect.stringContaining('approval') },
+    ])
+    const decision = await process.engine.heal.approve('bench.box', 'b-1', 'ann')
+    expect(decision.accepted).toBe(true)
+    expect(await statusOf(process)).toBe('Ready')
+    expect(await process.engine.heal.modes()).toEqual({ 'bench.box/Working': 'approve' })
+    await process.engine.heal.setMode('bench.box', 'Working', 'auto')
+    expect(await process.engine.heal.modes()).toEqual({})
+    await process.engine.stop()
+  })
+
+  test('the breaker of a type opens when too many are healed that no crash explains; a person closes it', async () => {
+    const process = await started({ breakerLimit: 5, healEveryMs: 1_000 })
+    for (let i = 1; i <= 4; i++) await importBox(process, 'Working', `a-${i}`)
+    await process.clock.advance(2_000)
+    for (let i = 1; i <= 4; i++) await importBox(process, 'Working', `b-${i}`)
+    await process.clock.advance(2_000)
+    await importBox(process, 'Working', 'late')
+    await process.clock.advance(10_000)
+    expect(await statusOf(process, 'late')).toBe('Working')
+    expect(await process.engine.heal.breakers()).toMatchObject({ 'bench.box': { reason: expect.any(String) } })
+    await process.engine.heal.closeBreaker('bench.box')
+    await process.clock.advance(1_000)
+    expect(await statusOf(process, 'late')).toBe('Ready')
+    await process.engine.stop()
+  })
+
+  test('a mass crash does not open the breaker', async () => {
+    const bench = createBench()
+    const first = await started({}, bench)
+    first.puppet.holding.add('glue')
+    for (let i = 1; i <= 50; i++) await makeBox(first, `b-${i}`)
+    first.store.crash()
+    const second = await started({ breakerLimit: 5 }, bench)
+    await second.clock.advance(100)
+    for (let i = 1; i <= 50; i++) expect(await statusOf(second, `b-${i}`)).toBe('Ready')
+    expect(await second.engine.heal.breakers()).toEqual({})
+    await second.engine.stop()
+  })
+
+  test('healing twice at a time, by two processes, heals once', async () => {
+    const bench = createBench()
+    const clock = new ManualClock()
+    const first = await started({}, bench, clock)
+    const second = await started({}, bench, clock)
+    await importBox(first, 'Removing')
+    await clock.advance(30_000)
+    expect(await statusOf(first)).toBe('Gone')
+    const accepted = (await first.engine.history('bench.box', 'b-1')).filter((event) => event.kind === 'accepted')
+    expect(accepted.length).toBeLessThanOrEqual(1)
+    expect([...first.puppet.names(), ...second.puppet.names()].sort()).toEqual(['burn', 'unplug'])
+    await Promise.all([first.engine.stop(), second.engine.stop()])
+    expect(clock.armed).toBe(0)
+  })
+
+  test('an overdue run of a worker that lives but does not act is healed by another', async () => {
+    const bench = createBench()
+    const stuck = await started({ leaseMs: 1_000_000 }, bench)
+    await makeBox(stuck)
+    stuck.puppet.holding.add('toil')
+    await stuck.engine.operate('bench.box', 'b-1', 'work', { by: 'test' })
+    await stuck.clock.settle()
+    // The clock of the first stands still: it never sees the deadline of 30 s, but its lease is long.
+    const other = await started({ overdueSlackMs: 5_000 }, bench)
+    other.puppet.answers.set('toiled', () => 'yes')
+    await other.clock.advance(80_000)
+    expect(await statusOf(other)).toBe('Ready')
+    expect(await other.engine.incidents()).toMatchObject([{ kind: 'overdue' }])
+    await other.engine.stop()
+  })
+
+  test('workers that are gone and own nothing are forgotten after a while', async () => {
+    const bench = createBench()
+    const first = await started({}, bench)
+    await makeBox(first)
+    first.store.crash()
+    const second = await started({ keepGoneMs: 60_000 }, bench)
+    await second.clock.advance(30_000)
+    expect((await second.engine.workers()).map((row) => row.state)).toEqual(['dead', 'live'])
+    await makeBox(second, 'b-2')
+    await second.clock.advance(120_000)
+    await makeBox(second, 'b-3')
+    await second.clock.advance(10_000)
+    expect((await second.engine.workers()).map((row) => row.state)).toEqual(['live'])
+    await second.engine.stop()
+  })
+})
+
+describe('timers', () => {
+  test('fire when they are due, also when armed before the start', async () => {
+    const bench = createBench()
+    const first = await started({}, bench)
+    await makeBox(first)
+    const wakeAt = first.clock.now() + 60_000
+    const box = await boxOf(first)
+    await first.engine.submit({ kind: 'setStatus', no: box.no, status: 'Ready', reason: 'test', by: 'test' })
+    await importTimed(first, wakeAt)
+    await first.clock.advance(59_900)
+    expect(await statusOf(first, 'timed')).toBe('Asleep')
+    await first.clock.advance(200)
+    expect(await statusOf(first, 'timed')).toBe('Gone')
+    await importTimed(first, first.clock.now() + 30_000, 'second')
+    await first.engine.stop()
+    const second = await started({}, bench, first.clock)
+    await first.clock.advance(29_000)
+    expect(await statusOf(second, 'second')).toBe('Asleep')
+    await first.clock.advance(1_500)
+    expect(await statusOf(second, 'second')).toBe('Gone')
+    await second.engine.stop()
+    expect(first.clock.armed).toBe(0)
+  })
+})
+
+/** A box that sleeps until then. */
+async function importTimed(process: Process, wakeAt: number, id = 'timed'): Promise<void> {
+  const properties = { size: 1, wakeAt }
+  const imported = { kind: 'importResource', type: 'bench.box', id, status: 'Ready', properties, by: 'test' } as const
+  await process.engine.submit(imported)
+  await process.engine.operate('bench.box', id, 'rest', { by: 'test' })
+  await process.clock.settle()
+}
+
+describe('sweeping', () => {
+  test('what a forced delete leaves behind is destroyed and leaves the ledger', async () => {
+    const process = await started()
+    await makeBox(process)
+    process.puppet.holding.add('burn')
+    await process.engine.operate('bench.box', 'b-1', 'delete', { by: 'test', force: true, reason: 'must go' })
+    await process.clock.advance(6_000)
+    expect(await statusOf(process)).toBe('Gone')
+    await process.clock.advance(1_000)
+    expect(process.puppet.destroyed).toEqual(['bench.box/b-1/wood/1'])
+    expect(await process.engine.orphans()).toEqual([])
+    expect(await process.engine.ledger('bench.box', 'b-1')).toEqual([])
+    await process.engine.stop()
+  })
+
+  test('what cannot be destroyed is tried again later; by policy it is only listed', async () => {
+    const process = await started()
+    let failures = 1
+    process.puppet.answers.set('destroy', () => {
+      if (failures-- > 0) throw new Error('stuck')
+    })
+    await makeBox(process)
+    process.puppet.holding.add('burn')
+    await process.engine.operate('bench.box', 'b-1', 'delete', { by: 'test', force: true, reason: 'must go' })
+    await process.clock.advance(8_000)
+    expect(await process.engine.orphans()).toMatchObject([{ entry: { state: 'orphaned' } }])
+    await process.clock.advance(60_000)
+    expect(await process.engine.orphans()).toEqual([])
+    await process.engine.stop()
+
+    const listing = await started({ sweep: { 'bench.box': 'list' } })
+    await makeBox(listing)
+    listing.puppet.holding.add('burn')
+    await listing.engine.operate('bench.box', 'b-1', 'delete', { by: 'test', force: true, reason: 'must go' })
+    await listing.clock.advance(120_000)
+    expect(await listing.engine.orphans()).toHaveLength(1)
+    expect(listing.puppet.destroyed).toEqual([])
+    await listing.engine.stop()
+  })
+
+  test('things that no ledger names are found in the inventory; only those with a name of ours are destroyed', async () => {
+    const process = await started({ inventoryEveryMs: 60_000, strayGraceMs: 300_000 })
+    await makeBox(process)
+    process.puppet.inventory = [
+      { kind: 'wood', name: 'bench.box/b-1/wood/1' },
+      { kind: 'wood', name: 'bench.box/b-0/wood/7' },
+      { kind: 'wood', name: 'the chair of the boss' },
+    ]
+    await process.clock.advance(130_000)
+    const names = (type: string) => process.engine.strays.filter((one) => one.type === type).map((one) => one.name)
+    expect(names('bench.box').sort()).toEqual(['bench.box/b-0/wood/7', 'the chair of the boss'])
+    expect(process.puppet.destroyed).toEqual([])
+    await process.clock.advance(400_000)
+    expect(new Set(process.puppet.destroyed)).toEqual(new Set(['bench.box/b-0/wood/7']))
+    await process.engine.stop()
+  })
+})
+
+describe('the engine', () => {
+  test('runs the example of the README, with its typed client', async () => {
+    const store = createMemoryBackend().open() as unknown as Store
+    const engine = createEngine({ store, lifecycles: { database: databases }, drivers: { database: driver } })
+    await engine.start()
+    const client = engine.client('ann')
+    const created = await client.database.create({ id: 'd-1', properties: { sizeGb: 10 } })
+    expect(await engine.waitForRun(created.run.id, { timeoutMs: 5_000 })).toMatchObject({
+      state: 'succeeded',
+      isOver: true,
+    })
+    const grown = await client.database.grow('d-1', { sizeGb: 20 })
+    await engine.waitForRun(grown.run.id, { timeoutMs: 5_000 })
+    expect((await client.database.get('d-1')).properties).toEqual({ sizeGb: 20 })
+    await expect(client.database.grow('d-1', { sizeGb: 5 })).rejects.toMatchObject({ code: 'requirement_not_met' })
+    await engine.stop()
+    await expect(client.database.grow('d-1', { sizeGb: 50 })).rejects.toMatchObject({ code: 'engine_stopped' })
+  })
+
+  test('waits for a run no longer than asked', async () => {
+    const process = await started()
+    await makeBox(process)
+    process.puppet.holding.add('toil')
+    const { resource, begun } = await process.engine.operate('bench.box', 'b-1', 'work', { by: 'test' })
+    const [run] = await process.engine.runsOf('bench.box', 'b-1')
+    const waiting = process.engine.waitForRun(run!.id, { timeoutMs: 2_000 })
+    await process.clock.advance(2_000)
+    expect(await waiting).toMatchObject({ no: resource.no, begun, state: 'running', isOver: false })
+    const again = process.engine.waitForRun(run!.id, { timeoutMs: 60_000 })
+    process.puppet.held[0]!.resolve()
+    await process.clock.advance(0)
+    expect(await again).toMatchObject({ state: 'succeeded' })
+    expect((await process.engine.runHistory(run!.id)).map((event) => event.kind)).toEqual(['landed', 'accepted'])
+    await expect(process.engine.run('nonsense')).rejects.toMatchObject({ code: 'run_not_found' })
+    await expect(process.engine.run('1-1')).rejects.toMatchObject({ code: 'run_not_found' })
+    await process.engine.stop()
+    expect(process.clock.armed).toBe(0)
+  })
+
+  test('subscribers get every event in order, from any number on, also those of other processes', async () => {
+    const bench = createBench()
+    const clock = new ManualClock()
+    const first = await started({}, bench, clock)
+    const second = await started({}, bench, clock)
+    await makeBox(first)
+    const seen: StoredEvent[] = []
+    let hiccups = 1
+    const end = second.engine.subscribe(2, (events) => {
+      if (hiccups-- > 0) throw new Error('not now')
+      seen.push(...events)
+    })
+    await clock.advance(2_000)
+    await makeBox(first, 'b-2')
+    await clock.advance(100)
+    const latest = await first.engine.latestEvent()
+    expect(seen.map((event) => event.n)).toEqual(Array.from({ length: latest - 2 }, (_, i) => i + 3))
+    await end()
+    await makeBox(first, 'b-3')
+    expect(seen.at(-1)!.n).toBe(latest)
+    await Promise.all([first.engine.stop(), second.engine.stop()])
+    expect(clock.armed).toBe(0)
+  })
+
+  test('the latest event is found whatever their number', async () => {
+    const process = await started()
+    expect(await process.engine.latestEvent()).toBe(0)
+    for (let i = 1; i <= 700; i++) await importBox(process, 'Ready', `x-${i}`)
+    expect(await process.engine.latestEvent()).toBe(700)
+    for (let i = 701; i <= 1_501; i++) await importBox(process, 'Ready', `x-${i}`)
+    expect(await process.engine.latestEvent()).toBe(1_501)
+  })
+
+  test('explains a resource and lists what is there', async () => {
+    const process = await started()
+    await makeBox(process)
+    process.puppet.holding.add('toil')
+    await process.engine.operate('bench.box', 'b-1', 'work', { by: 'test' })
+    await process.clock.settle()
+    const explanation = await process.engine.explain('bench.box', 'b-1')
+    expect(explanation.because[0]).toContain('bench.box b-1 is Working')
+    expect(explanation.settlesWithinMs).toBeGreaterThan(0)
+    expect((await process.engine.list({ type: 'bench.box' })).resources.map((one) => one.id)).toEqual(['b-1'])
+    expect((await process.engine.related('bench.box', 'b-1'))['rack']!.map((one) => one.id)).toEqual(['r-1'])
+    expect(await process.engine.runs()).toMatchObject([{ operation: 'work', state: 'running' }, {}, {}])
+    expect(await process.engine.heal.stuck()).toEqual([])
+  })
+
+  test('all faults of a declaration, and all missing functions of drivers, are told at once', () => {
+    const store = createMemoryBackend().open() as unknown as Store
+    const wrong = resourceType('bench.wrong', {
+      properties: z.object({}),
+      statuses: { stable: { A: 'A.', B: 'B.' }, transitional: { T: 'T.' }, terminal: { Z: 'Z.' } },
+    }).lifecycle({ operations: {}, heal: { T: { status: 'A' } } })
+    expect(() => createEngine({ store, lifecycles: [wrong] })).toThrow(
+      expect.objectContaining({ code: 'lifecycle_invalid' }),
+    )
+    expect(() =>
+      createEngine({ store, lifecycles: [databases], drivers: { 'shop.database': { makeDisk() {} } } }),
+    ).toThrow(
+      expect.objectContaining({
+        code: 'driver_missing',
+        details: [
+          'shop.database: removeDisk',
+          'shop.database: startServer',
+          'shop.database: stopServer',
+          'shop.database: growDisk',
+        ],
+      }),
+    )
+    expect(() => createEngine({ store, lifecycles: [databases], options: { worker: false } })).not.toThrow()
+  })
+
+  test('resources that stand in a status nobody declares stop the start, with a list', async () => {
+    const bench = createBench()
+    const process = await started({}, bench)
+    process.puppet.holding.add('toil')
+    await makeBox(process)
+    await process.engine.operate('bench.box', 'b-1', 'work', { by: 'test' })
+    await process.clock.settle()
+    process.store.crash()
+    const changed = resourceType('bench.box', {
+      properties: z.object({ size: z.number() }),
+      statuses: { stable: { Ready: 'In use.' }, transitional: { Making: 'Being made.' }, terminal: { Gone: 'Gone.' } },
+    }).lifecycle({
+      operations: {
+        create: { from: [], to: 'Ready', onFailure: 'Gone', steps: { cut: { during: 'Making' } } },
+        delete: { from: ['Ready'], to: 'Gone', onFailure: 'Ready', steps: {} },
+      },
+      heal: { Making: { status: 'Ready' } },
+    })
+    const engine = createEngine({
+      store: bench.backend.open() as unknown as Store,
+      lifecycles: [changed],
+      drivers: { 'bench.box': { cut() {} } },
+    })
+    await expect(engine.start()).rejects.toMatchObject({
+      code: 'lifecycle_missing',
+      details: [{ type: 'bench.box', status: 'Working', count: 1 }],
+    })
+  })
+
+  test('a store that is away at the stop cannot hold it up for ever', async () => {
+    const process = await started({ stopPatienceMs: 2_000 })
+    await makeBox(process)
+    process.store.crash()
+    const asking = process.engine.submit({ kind: 'retryRun', no: 1, by: 'test' })
+    const stopping = process.engine.stop()
+    await process.clock.advance(10_000)
+    await stopping
+    expect(await asking).toMatchObject({ accepted: false, rejection: { code: 'engine_stopped' } })
+    expect(process.clock.armed).toBe(0)
+  })
+
+  test('idle, it asks the store less than once a second', async () => {
+    const bench = createBench()
+    let queries = 0
+    const counted = (store: Store): Store =>
+      new Proxy(store, {
+        get(target, name) {
+          const value = Reflect.get(target, name) as unknown
+          if (typeof value !== 'function') return value
+          return (...given: unknown[]) => {
+            if (name !== 'othersWrote' && name !== 'onChange') queries++
+            return (value as (...args: unknown[]) => unknown).apply(target, given)
+          }
+        },
+      })
+    const process = bench.open({ pollMs: 10_000 }, undefined, counted)
+    await process.engine.start()
+    await makeBox(process)
+    await process.clock.advance(60_000)
+    queries = 0
+    await process.clock.advance(600_000)
+    expect(queries / 600).toBeLessThan(1)
+    await process.engine.stop()
+    expect(process.clock.armed).toBe(0)
+  })
+})

@@ -10,6 +10,11 @@ import { ManualClock } from '../testing/manual-clock.ts'
 import { createEngine } from './engine.ts'
 import { boxOf, createBench, makeBox, statusOf, type Process } from './test-bench.ts'
 
+const distances: readonly (readonly [string, boolean])[] = [
+  ['a store in this process', false],
+  ['a store that answers later', true],
+]
+
 async function started(options = {}, bench = createBench(), clock?: ManualClock): Promise<Process> {
   const process = bench.open(options, clock)
   await process.engine.start()
@@ -19,9 +24,9 @@ async function started(options = {}, bench = createBench(), clock?: ManualClock)
 const importBox = (process: Process, status: string, id = 'b-1') =>
   process.engine.submit({ kind: 'importResource', type: 'bench.box', id, status, properties: { size: 1 }, by: 'test' })
 
-describe('healing', () => {
+describe.each(distances)('healing with %s', (_distance, isFar) => {
   test('an imported resource in transition is brought to rest, with an incident and a score', async () => {
-    const process = await started()
+    const process = await started({}, createBench(isFar))
     await importBox(process, 'Working')
     await process.clock.advance(5_000)
     expect(await statusOf(process)).toBe('Ready')
@@ -34,7 +39,7 @@ describe('healing', () => {
   })
 
   test('a rule that waits for approval is previewed in words and healed when a person says so', async () => {
-    const process = await started()
+    const process = await started({}, createBench(isFar))
     await process.engine.heal.setMode('bench.box', 'Working', 'approve')
     await importBox(process, 'Working')
     await process.clock.advance(20_000)
@@ -52,7 +57,7 @@ describe('healing', () => {
   })
 
   test('the breaker of a type opens when too many are healed that no crash explains; a person closes it', async () => {
-    const process = await started({ breakerLimit: 5, healEveryMs: 1_000 })
+    const process = await started({ breakerLimit: 5, healEveryMs: 1_000 }, createBench(isFar))
     for (let i = 1; i <= 4; i++) await importBox(process, 'Working', `a-${i}`)
     await process.clock.advance(2_000)
     for (let i = 1; i <= 4; i++) await importBox(process, 'Working', `b-${i}`)
@@ -68,7 +73,7 @@ describe('healing', () => {
   })
 
   test('a mass crash does not open the breaker', async () => {
-    const bench = createBench()
+    const bench = createBench(isFar)
     const first = await started({}, bench)
     first.puppet.holding.add('glue')
     for (let i = 1; i <= 50; i++) await makeBox(first, `b-${i}`)
@@ -81,7 +86,7 @@ describe('healing', () => {
   })
 
   test('healing twice at a time, by two processes, heals once', async () => {
-    const bench = createBench()
+    const bench = createBench(isFar)
     const clock = new ManualClock()
     const first = await started({}, bench, clock)
     const second = await started({}, bench, clock)
@@ -96,7 +101,7 @@ describe('healing', () => {
   })
 
   test('an overdue run of a worker that lives but does not act is healed by another', async () => {
-    const bench = createBench()
+    const bench = createBench(isFar)
     const stuck = await started({ leaseMs: 1_000_000 }, bench)
     await makeBox(stuck)
     stuck.puppet.holding.add('toil')
@@ -112,7 +117,7 @@ describe('healing', () => {
   })
 
   test('workers that are gone and own nothing are forgotten after a while', async () => {
-    const bench = createBench()
+    const bench = createBench(isFar)
     const first = await started({}, bench)
     await makeBox(first)
     first.store.crash()
@@ -128,9 +133,9 @@ describe('healing', () => {
   })
 })
 
-describe('timers', () => {
+describe.each(distances)('timers with %s', (_distance, isFar) => {
   test('fire when they are due, also when armed before the start', async () => {
-    const bench = createBench()
+    const bench = createBench(isFar)
     const first = await started({}, bench)
     await makeBox(first)
     const wakeAt = first.clock.now() + 60_000
@@ -162,9 +167,9 @@ async function importTimed(process: Process, wakeAt: number, id = 'timed'): Prom
   await process.clock.settle()
 }
 
-describe('sweeping', () => {
+describe.each(distances)('sweeping with %s', (_distance, isFar) => {
   test('what a forced delete leaves behind is destroyed and leaves the ledger', async () => {
-    const process = await started()
+    const process = await started({}, createBench(isFar))
     await makeBox(process)
     process.puppet.holding.add('burn')
     await process.engine.operate('bench.box', 'b-1', 'delete', { by: 'test', force: true, reason: 'must go' })
@@ -178,7 +183,7 @@ describe('sweeping', () => {
   })
 
   test('what cannot be destroyed is tried again later; by policy it is only listed', async () => {
-    const process = await started()
+    const process = await started({}, createBench(isFar))
     let failures = 1
     process.puppet.answers.set('destroy', () => {
       if (failures-- > 0) throw new Error('stuck')
@@ -192,7 +197,7 @@ describe('sweeping', () => {
     expect(await process.engine.orphans()).toEqual([])
     await process.engine.stop()
 
-    const listing = await started({ sweep: { 'bench.box': 'list' } })
+    const listing = await started({ sweep: { 'bench.box': 'list' } }, createBench(isFar))
     await makeBox(listing)
     listing.puppet.holding.add('burn')
     await listing.engine.operate('bench.box', 'b-1', 'delete', { by: 'test', force: true, reason: 'must go' })
@@ -203,7 +208,7 @@ describe('sweeping', () => {
   })
 
   test('things that no ledger names are found in the inventory; only those with a name of ours are destroyed', async () => {
-    const process = await started({ inventoryEveryMs: 60_000, strayGraceMs: 300_000 })
+    const process = await started({ inventoryEveryMs: 60_000, strayGraceMs: 300_000 }, createBench(isFar))
     await makeBox(process)
     process.puppet.inventory = [
       { kind: 'wood', name: 'bench.box/b-1/wood/1' },

@@ -4,6 +4,7 @@ import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import { resourceType } from '../lifecycle/lifecycle.ts'
 import { createMemoryBackend, type MemoryBackend, type MemoryStore } from '../store/memory-store.ts'
 import type { Store } from '../store/store.ts'
+import { systemClock } from '../base/clock.ts'
 import { seededRandom } from '../base/random.ts'
 import type { Resource } from '../decision/state.ts'
 import { ManualClock } from '../testing/manual-clock.ts'
@@ -166,11 +167,27 @@ export interface Bench {
 
 export const lifecycles: readonly Lifecycle[] = [racks, boxes]
 
-export function createBench(): Bench {
+/** Like a store at the other end of a wire: every answer comes a little later. */
+export function far(store: Store): Store {
+  return new Proxy(store, {
+    get(target, name) {
+      const value = Reflect.get(target, name) as unknown
+      if (typeof value !== 'function') return value
+      const call = (...given: unknown[]) => (value as (...args: unknown[]) => unknown).apply(target, given)
+      if (name === 'othersWrote' || name === 'onChange') return call
+      return async (...given: unknown[]) => {
+        await new Promise<void>((resolve) => systemClock.soon(resolve))
+        return call(...given)
+      }
+    },
+  })
+}
+
+export function createBench(isFar = false): Bench {
   const backend = createMemoryBackend()
   return {
     backend,
-    open(options = {}, clock = new ManualClock(), through = (store) => store) {
+    open(options = {}, clock = new ManualClock(), through = isFar ? far : (store) => store) {
       const store = backend.open()
       const puppet = new Puppet()
       const logged: string[] = []

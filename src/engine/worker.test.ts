@@ -2,9 +2,14 @@
 import { describe, expect, test } from 'vitest'
 import { TerminalError, UnknownOutcomeError } from '../lifecycle/driver.ts'
 import { ManualClock } from '../testing/manual-clock.ts'
-import { boxOf, createBench, makeBox, statusOf, type Process } from './test-bench.ts'
+import { boxOf, createBench, makeBox, statusOf, type Bench, type Process } from './test-bench.ts'
 
-async function started(options = {}, bench = createBench(), clock?: ManualClock): Promise<Process> {
+const distances: readonly (readonly [string, boolean])[] = [
+  ['a store in this process', false],
+  ['a store that answers later', true],
+]
+
+async function startOn(bench: Bench, options = {}, clock?: ManualClock): Promise<Process> {
   const process = bench.open(options, clock)
   await process.engine.start()
   return process
@@ -13,7 +18,9 @@ async function started(options = {}, bench = createBench(), clock?: ManualClock)
 const operate = (process: Process, operation: string, more: object = {}) =>
   process.engine.operate('bench.box', 'b-1', operation, { by: 'test', ...more })
 
-describe('a worker', () => {
+describe.each(distances)('a worker with %s', (_distance, isFar) => {
+  const started = (options = {}) => startOn(createBench(isFar), options)
+
   test('carries a run out step by step, with results, keys and the ledger name', async () => {
     const process = await started()
     await makeBox(process)
@@ -249,7 +256,7 @@ describe('a worker', () => {
     await process.engine.stop()
   })
 
-  test('a driver that answers at once, thousands of times, does not exhaust the stack', async () => {
+  test.skipIf(isFar)('a driver that answers at once, thousands of times, does not exhaust the stack', async () => {
     const process = await started({ concurrency: 2, runs: 100_000 })
     process.puppet.answers.set('glue', () => undefined)
     process.puppet.answers.set('cut', () => ({ pieces: 1 }))
@@ -265,9 +272,11 @@ describe('a worker', () => {
   })
 })
 
-describe('several workers', () => {
+describe.each(distances)('several workers with %s', (_distance, isFar) => {
+  const started = (options: object, bench: Bench, clock?: ManualClock) => startOn(bench, options, clock)
+
   test('a worker that stops gives its runs back at once; another goes on with them', async () => {
-    const bench = createBench()
+    const bench = createBench(isFar)
     const clock = new ManualClock()
     const first = await started({ stopPatienceMs: 5_000 }, bench, clock)
     const second = await started({}, bench, clock)
@@ -290,7 +299,7 @@ describe('several workers', () => {
   })
 
   test('a stopping worker waits for calls under way and hands over what is left of the run', async () => {
-    const bench = createBench()
+    const bench = createBench(isFar)
     const clock = new ManualClock()
     const first = await started({}, bench, clock)
     first.puppet.holding.add('cut')
@@ -309,7 +318,7 @@ describe('several workers', () => {
   })
 
   test('a process that only takes requests leaves the work to others', async () => {
-    const bench = createBench()
+    const bench = createBench(isFar)
     const clock = new ManualClock()
     const api = await started({ worker: false }, bench, clock)
     await makeBox(api)
@@ -327,7 +336,7 @@ describe('several workers', () => {
   })
 
   test('a run pre-empted through another process: the call is aborted within moments', async () => {
-    const bench = createBench()
+    const bench = createBench(isFar)
     const clock = new ManualClock()
     const first = await started({}, bench, clock)
     const second = await started({}, bench, clock)
@@ -347,7 +356,7 @@ describe('several workers', () => {
   })
 
   test('after a crash the runs are taken over at once and no finished step is repeated', async () => {
-    const bench = createBench()
+    const bench = createBench(isFar)
     const first = await started({}, bench)
     first.puppet.holding.add('glue')
     await makeBox(first)
@@ -361,7 +370,7 @@ describe('several workers', () => {
   })
 
   test('a frozen worker is taken over after its lease, learns it, changes nothing and begins anew', async () => {
-    const bench = createBench()
+    const bench = createBench(isFar)
     const frozen = await started({}, bench)
     await makeBox(frozen)
     frozen.puppet.holding.add('toil')

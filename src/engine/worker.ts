@@ -227,7 +227,9 @@ export class Worker {
     const call = new RunCall(owned, owed)
     owned.calls.push(call)
     if (owed.does === 'driver') {
-      if (this.#options.lease.mayStart() && this.#lanes.enter(call.lane)) this.#start(call)
+      // From old knowledge nothing is begun at once: a delete elsewhere may have ended the run. The line verifies it first.
+      const isFresh = owned.trustedAt > this.#clock.monotonic() - trustMs
+      if (isFresh && this.#options.lease.mayStart() && this.#lanes.enter(call.lane)) this.#start(call)
       else this.#lanes.add(call)
     } else if (owed.does === 'ask') {
       call.state = 'running'

@@ -33,10 +33,12 @@ export function previewHeal(plans: Plans, situation: Situation, resource: Resour
   if (!decision.accepted) return { ...about, acts: false, would: decision.rejection.message }
   const own = decision.changes.writes.find((one) => one.no === resource.no) ?? resource
   const others = decision.changes.writes.filter((one) => one.no !== resource.no)
-  return { ...about, acts: true, would: [ownWords(plans, resource, own), ...otherWords(others)].join('; ') }
+  // Where healing puts it before anything is attempted again; undefined when it goes on.
+  const put = decision.changes.events.find((one) => one.no === resource.no && one.kind === 'healed')?.to
+  return { ...about, acts: true, would: [ownWords(plans, resource, own, put), ...otherWords(others)].join('; ') }
 }
 
-function ownWords(plans: Plans, before: Resource, after: Resource): string {
+function ownWords(plans: Plans, before: Resource, after: Resource, put: string | undefined): string {
   const run = after.run
   if (run === null) return `put to ${after.status}`
   const step = plans.get(after.type)?.operations.get(run.operation)?.steps[run.step]?.name ?? ''
@@ -51,7 +53,7 @@ function ownWords(plans: Plans, before: Resource, after: Resource): string {
       return `move its related resources in chunks, then land`
     case 'step':
       if (run.begun === before.run?.begun) return `go on with ${run.operation} at ${step}`
-      return `put to ${run.previous}, then ${run.operation} is attempted again (now ${after.status})`
+      return `${put === undefined || put === before.status ? '' : `put to ${put}, then `}${run.operation} is attempted again (now ${after.status})`
   }
 }
 

@@ -1,5 +1,6 @@
 // A client as it should be: gives every request a key, keeps what was acknowledged, and asks again with the same key when the
 // worker died before it answered. The worker is replaced when it is found dead.
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,6 +20,7 @@ export class Client {
   /** The process that answers now. */
   worker: WorkerHandle
   readonly #nextOrders: () => WorkerOrders
+  readonly #name = randomUUID()
   #requests = 0
   /** Workers that were found dead, each of SIGKILL. */
   deaths = 0
@@ -36,7 +38,7 @@ export class Client {
 
   /** Asks until it is answered. A refusal is an answer. */
   async ask(request: Request): Promise<Submitted> {
-    const key = `request-${++this.#requests}`
+    const key = `${this.#name}/${++this.#requests}`
     for (;;) {
       try {
         await this.worker.ready
@@ -71,6 +73,10 @@ export class Client {
 
   grow(id: string, size: number): Promise<void> {
     return this.must({ type: 'crash.box', id, operation: 'grow', input: { size } })
+  }
+
+  inspect(id: string): Promise<void> {
+    return this.must({ type: 'crash.box', id, operation: 'inspect' })
   }
 
   delete(id: string): Promise<void> {

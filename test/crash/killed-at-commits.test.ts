@@ -1,10 +1,10 @@
 // F1, F9: a process that dies of SIGKILL before or after its k-th commit, for every k of a scenario, and again while healing.
-import { rmSync } from 'node:fs'
+import { cpSync, rmSync } from 'node:fs'
 import { afterEach, expect, test } from 'vitest'
 import { audit, callsByKey } from './audit.ts'
 import { Client, freshFolder } from './client.ts'
 import type { DeathAt } from './dying-store.ts'
-import { inTurn } from './in-turn.ts'
+import { inTurn, until } from './in-turn.ts'
 import { endAll } from './worker-handle.ts'
 import { World } from './world.ts'
 
@@ -70,3 +70,64 @@ test.each(['before', 'after'] as const)(
     expect(deaths).toBeGreaterThan(commits * 0.8)
   },
 )
+
+test('SIGKILL before and after every commit of healing: the next healer goes on', async () => {
+  // All kinds of recovery at once: resume, resume after a probe, a landing, an attempt, an asker with its asked.
+  const stuck = freshFolder()
+  const first = Client.launch(stuck, () => ({ folder: stuck, settings }))
+  await first.rack('r')
+  await first.rack('s')
+  for (const id of ['grown', 'checked', 'deleted']) await first.create('r', id, { size: 2 })
+  for (const id of ['x', 'y']) await first.create('s', id, { size: 3 })
+  await first.settled(boundMs)
+  await first.stop()
+  const second = Client.launch(stuck, () => ({ folder: stuck, settings, slowMs: 60_000 }))
+  await second.create('r', 'made', { size: 4 })
+  await second.grow('grown', 20)
+  await second.inspect('checked')
+  await second.delete('deleted')
+  await second.must({ type: 'crash.rack', id: 's', operation: 'scrap' })
+  const calls = () => new World(stuck).effects().filter(({ pid }) => pid === second.worker.pid).length
+  await until('all are under way', boundMs, () => calls() === 6)
+  await second.worker.kill()
+
+  const heal = async (death: DeathAt | undefined): Promise<{ commits: number; died: boolean }> => {
+    const folder = freshFolder()
+    cpSync(stuck, folder, { recursive: true })
+    let started = 0
+    const client = Client.launch(folder, () => ({ folder, settings, death: started++ === 0 ? death : undefined }))
+    await client.settled(boundMs)
+    const commits = client.deaths > 0 ? 0 : ((await client.worker.tell({ do: 'commits' }).catch(() => 0)) as number)
+    const { faults, resources } = await audit(folder, [...first.acknowledged, ...second.acknowledged])
+    expect(faults).toEqual([])
+    expect(Object.fromEntries(resources.map(({ id, status }) => [id, status]))).toEqual({
+      r: 'Open',
+      s: 'Scrapped',
+      x: 'Gone',
+      y: 'Gone',
+      made: 'Ready',
+      grown: 'Ready',
+      checked: 'Ready',
+      deleted: 'Gone',
+    })
+    await client.stop()
+    rmSync(folder, { recursive: true })
+    return { commits, died: client.deaths > 0 }
+  }
+
+  const { commits } = await heal(undefined)
+  expect(commits).toBeGreaterThan(3)
+  const points = Array.from({ length: commits }, (_, index) => index + 1).flatMap((commit) => [
+    { commit, when: 'before' as const },
+    { commit, when: 'after' as const },
+  ])
+  let deaths = 0
+  await inTurn(points, 3, async (death) => {
+    const { died } = await heal(death).catch((error: unknown) => {
+      throw new Error(`the healer was killed ${death.when} commit ${death.commit}`, { cause: error })
+    })
+    if (died) deaths++
+  })
+  expect(deaths).toBeGreaterThan(points.length * 0.7)
+  rmSync(stuck, { recursive: true })
+})

@@ -54,7 +54,7 @@ export const boxes = box.relations({ rack: { parent: rack } }).lifecycle({
     },
     inspect: {
       from: ['Ready'],
-      steps: { look: { during: 'Checking', deadline: '700ms', retry: { times: 0 } } },
+      steps: { look: { during: 'Checking', deadline: '3s', retry: { times: 0 } } },
       to: 'Ready',
       onFailure: { status: 'Ready', say: 'Could not be looked at: {reasons}' },
     },

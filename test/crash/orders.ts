@@ -3,7 +3,8 @@ import type { Command } from '../../src/decision/command.ts'
 
 export type Task =
   | { readonly do: 'submit'; readonly command: Command }
-  | { readonly do: 'commits' | 'incarnation' | 'heal' | 'preview' }
+  | { readonly do: 'commits' | 'incarnation' | 'heal' }
+  | { readonly do: 'preview'; readonly limit: number }
   /** Keeps the event loop busy. */
   | { readonly do: 'block'; readonly ms: number }
 

@@ -57,7 +57,7 @@ async function carryOut(order: Order): Promise<unknown> {
     case 'heal':
       return void engine.heal.run()
     case 'preview':
-      return engine.heal.preview()
+      return engine.heal.preview(order.limit)
   }
 }
 

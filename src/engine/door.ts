@@ -37,7 +37,13 @@ export interface DoorOptions {
   /** Who claims a run that this command begins: this process's worker, or nobody (0). */
   readonly claimantFor?: ((command: Command) => Incarnation) | undefined
   /** Told every changed resource after each commit, before the answers are given. */
-  readonly onCommitted?: ((writes: readonly Write[], lastEvent: number) => void) | undefined
+  readonly onCommitted?: ((writes: readonly Write[], lastEvent: number, known: Known) => void) | undefined
+}
+
+/** How current a committed state is: the commit was sent at `at` (monotonic), other processes' writes were counted as `asOf`. */
+export interface Known {
+  readonly at: number
+  readonly asOf: number
 }
 
 interface Item {
@@ -67,6 +73,7 @@ export class Door {
   #cancelPause: (() => void) | null = null
   #whenIdle: (() => void)[] = []
   #toForget: No[] = []
+  #known: Known = { at: 0, asOf: 0 }
   /** How calls ended that were under way when the lease was lost: told again by the next incarnation. */
   #kept: Item[] = []
   /** Commands answered, commits made, conflicts met: for health and benchmarks. */
@@ -174,6 +181,7 @@ export class Door {
         if (!this.#set.dirty && !items.some((item) => item.decision!.accepted)) {
           answer = null
         } else {
+          this.#known = { at: this.#clock.monotonic(), asOf: this.#known.asOf }
           const committing = this.#store.commit(batch)
           answer = committing instanceof Promise ? await committing : committing
         }
@@ -216,7 +224,9 @@ export class Door {
   #decideAll(items: Item[]): Promise<unknown> | null {
     for (const no of this.#toForget) this.#set.forget(no)
     this.#toForget = []
-    this.#set.begin(this.#clock.now(), this.#options.foreign.look())
+    const asOf = this.#options.foreign.look()
+    this.#known = { at: this.#clock.monotonic(), asOf }
+    this.#set.begin(this.#clock.now(), asOf)
     let asks: Ask[] = []
     for (const item of items) {
       item.decision = null
@@ -290,7 +300,7 @@ export class Door {
       if (changes === null) continue
       for (const command of changes.followUps) this.submit(command, null)
     }
-    if (batch.writes.length > 0) this.#guarded(() => this.#options.onCommitted?.(batch.writes, lastEvent))
+    if (batch.writes.length > 0) this.#guarded(() => this.#options.onCommitted?.(batch.writes, lastEvent, this.#known))
     for (const item of items) {
       if (item.done !== null) this.#guarded(() => item.done!(item.decision!))
     }

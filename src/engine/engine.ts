@@ -14,7 +14,7 @@ import { compilePlans } from '../lifecycle/compile-plan.ts'
 import type { Driver } from '../lifecycle/driver.ts'
 import type { AnyLifecycle } from '../lifecycle/lifecycle.ts'
 import type { Store, Write } from '../store/store.ts'
-import { Door } from './door.ts'
+import { Door, type Known } from './door.ts'
 import { EngineReads, refOf } from './engine-reads.ts'
 import { EventFeed, type EventListener } from './event-feed.ts'
 import { ForeignWrites } from './foreign-writes.ts'
@@ -106,7 +106,7 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
       batchLimit: settings.batchLimit,
       cacheSize: settings.cacheSize,
       claimantFor: (command) => this.#tenure?.claimant(command) ?? 0,
-      onCommitted: (writes) => this.#committed(writes),
+      onCommitted: (writes, _, known) => this.#committed(writes, known),
     })
     this.#policy = new HealingPolicy(store, clock, {
       breakerLimit: settings.breakerLimit,
@@ -287,8 +287,8 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
     }
   }
 
-  #committed(writes: readonly Write[]): void {
-    this.#tenure?.committed(writes)
+  #committed(writes: readonly Write[], known: Known): void {
+    this.#tenure?.committed(writes, known)
     this.#waiter.committed(writes)
   }
 

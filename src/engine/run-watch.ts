@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Ask } from '../decision/situation.ts'
 import type { No, Resource } from '../decision/state.ts'
 import type { Store } from '../store/store.ts'
+import type { Known } from './door.ts'
 import type { ForeignWrites } from './foreign-writes.ts'
 import type { Log } from './log.ts'
 import type { OwnedRun } from './owned-run.ts'
@@ -21,11 +22,15 @@ export interface RunWatchContext {
 export class RunWatch {
   readonly #context: RunWatchContext
   readonly #runs: ReadonlyMap<No, OwnedRun>
-  readonly #seen: (resource: Resource) => void
+  readonly #seen: (resource: Resource, known: Known) => void
   #cancel: (() => void) | null = null
   #isStopped = false
 
-  constructor(context: RunWatchContext, runs: ReadonlyMap<No, OwnedRun>, seen: (resource: Resource) => void) {
+  constructor(
+    context: RunWatchContext,
+    runs: ReadonlyMap<No, OwnedRun>,
+    seen: (resource: Resource, known: Known) => void,
+  ) {
     this.#context = context
     this.#runs = runs
     this.#seen = seen
@@ -56,37 +61,43 @@ export class RunWatch {
     this.#cancel = null
   }
 
-  /** Where others have written since, what is known of these runs is read again. */
-  async verify(runs: readonly OwnedRun[]): Promise<void> {
-    if (runs.length === 0) return
+  /** Where others have written since, what is known of these runs is read again. False: it could not be. */
+  async verify(runs: readonly OwnedRun[]): Promise<boolean> {
+    if (runs.length === 0) return true
     const { store, foreign, clock, log } = this.#context
     try {
       const asOf = foreign.look()
       const readAt = clock.monotonic()
       const asks: Ask[] = []
       for (const one of runs) {
-        if (one.asOf !== asOf && one.trustedAt <= readAt - trustMs) asks.push({ ask: 'resource', no: one.no })
+        // Nobody else has written since: it is as it was.
+        if (one.asOf === asOf) one.trustedAt = readAt
+        else if (one.trustedAt <= readAt - trustMs) asks.push({ ask: 'resource', no: one.no })
       }
-      if (asks.length === 0) return
+      if (asks.length === 0) return true
       for (const answer of await store.load(asks)) {
         const resource = answer as Resource | null
         if (resource === null) continue
-        this.#seen(resource)
+        this.#seen(resource, { at: readAt, asOf })
         const owned = this.#runs.get(resource.no)
         if (owned === undefined) continue
         owned.trustedAt = readAt
         owned.asOf = asOf
       }
+      return true
     } catch (error) {
       log('warn', 'could not read the runs under way', { error })
+      return false
     }
   }
 
   /** Reads one run again, whatever is known. */
   async refresh(owned: OwnedRun): Promise<void> {
+    const { store, clock, foreign } = this.#context
     try {
-      const [found] = await this.#context.store.load([{ ask: 'resource', no: owned.no }])
-      if (found) this.#seen(found as Resource)
+      const known = { at: clock.monotonic(), asOf: foreign.look() }
+      const [found] = await store.load([{ ask: 'resource', no: owned.no }])
+      if (found) this.#seen(found as Resource, known)
     } catch (error) {
       this.#context.log('warn', 'could not read a run under way', { error })
     }

@@ -10,7 +10,7 @@ import type { Incarnation } from '../decision/state.ts'
 import type { Plans } from '../lifecycle/plan.ts'
 import type { Store, Write } from '../store/store.ts'
 import { Claimer } from './claimer.ts'
-import type { Door } from './door.ts'
+import type { Door, Known } from './door.ts'
 import type { ForeignWrites } from './foreign-writes.ts'
 import { Healer } from './healer.ts'
 import type { HealingPolicy } from './healing-policy.ts'
@@ -107,9 +107,9 @@ export class Tenure {
     return this.acting === null ? 0 : this.acting.worker.claimant(command)
   }
 
-  committed(writes: readonly Write[]): void {
+  committed(writes: readonly Write[], known: Known): void {
     if (this.acting === null) return
-    this.acting.worker.committed(writes)
+    this.acting.worker.committed(writes, known)
     this.acting.healer.committed()
     this.acting.timekeeper.committed(writes)
     this.acting.sweeper.committed(writes)

@@ -14,7 +14,7 @@ import type { Write } from '../store/store.ts'
 import { Alarm } from './alarm.ts'
 import { askRelated } from './ask-related.ts'
 import { DeadlineWatch } from './deadline-watch.ts'
-import type { Door } from './door.ts'
+import type { Door, Known } from './door.ts'
 import type { ForeignWrites } from './foreign-writes.ts'
 import { Lanes } from './lanes.ts'
 import type { LeaseKeeper } from './lease-keeper.ts'
@@ -64,7 +64,7 @@ export class Worker {
     this.#clock = options.clock
     this.#lanes = new Lanes(options.concurrency)
     this.#alarm = new Alarm(options.clock, (nos) => void this.#due(nos))
-    this.#watch = new RunWatch(options, this.#owned, (resource) => this.seen(resource))
+    this.#watch = new RunWatch(options, this.#owned, (resource, known) => this.seen(resource, known))
     this.#deadlines = new DeadlineWatch(options, this.#owned, (owned) => this.#tellOverdue(owned))
   }
 
@@ -95,10 +95,10 @@ export class Worker {
   }
 
   /** What was committed here. */
-  committed(writes: readonly Write[]): void {
+  committed(writes: readonly Write[], known: Known): void {
     for (const { before, after } of writes) {
       const run = after.run
-      if (run !== null && run.owner === this.#me) this.#keep(after, before)
+      if (run !== null && run.owner === this.#me) this.#keep(after, before, known)
       else {
         const owned = this.#owned.get(after.no)
         if (owned !== undefined) this.#release(owned, 'the run moved on')
@@ -109,11 +109,11 @@ export class Worker {
   }
 
   /** What was read from the store; older than what is known here, it is ignored. */
-  seen(resource: Resource): void {
+  seen(resource: Resource, known: Known): void {
     const owned = this.#owned.get(resource.no)
     if (owned === undefined || resource.revision <= owned.resource.revision) return
     this.#options.door.forget(resource.no)
-    if (resource.run !== null && resource.run.owner === this.#me) this.#keep(resource, owned.resource)
+    if (resource.run !== null && resource.run.owner === this.#me) this.#keep(resource, owned.resource, known)
     else this.#release(owned, 'the run moved on elsewhere')
     this.#pump()
   }
@@ -150,7 +150,8 @@ export class Worker {
     this.#cancelLeaseLook = null
   }
 
-  #keep(after: Resource, before: Resource | null): void {
+  /** It counts as known from the moment its commit or load was sent: this process may have stood still since. */
+  #keep(after: Resource, before: Resource | null, known: Known): void {
     if (this.#state === 'stopped') return
     let owned = this.#owned.get(after.no)
     if (owned === undefined) {
@@ -163,8 +164,8 @@ export class Worker {
       if (preempted) owned.graceOf = after.run!.begun
       owned.resource = after
     }
-    owned.trustedAt = this.#clock.monotonic()
-    owned.asOf = this.#options.foreign.count
+    owned.trustedAt = known.at
+    owned.asOf = known.asOf
     this.#compare(owned)
   }
 
@@ -242,13 +243,7 @@ export class Worker {
 
   #pump(): void {
     if (this.#lanes.queued === 0 || this.#state !== 'working') return
-    if (!this.#options.lease.mayStart()) {
-      this.#cancelLeaseLook ??= this.#clock.after(leaseLookMs, () => {
-        this.#cancelLeaseLook = null
-        this.#pump()
-      })
-      return
-    }
+    if (!this.#options.lease.mayStart()) return this.#pumpLater()
     // A driver that answers at once ends its call inside this loop: no pumping inside of pumping.
     if (this.#isPumping) return
     this.#isPumping = true
@@ -262,14 +257,27 @@ export class Worker {
     if (waited.length > 0) void this.#startVerified(waited)
   }
 
-  /** These have waited in the line: others may have changed their runs meanwhile. */
+  #pumpLater(): void {
+    this.#cancelLeaseLook ??= this.#clock.after(leaseLookMs, () => {
+      this.#cancelLeaseLook = null
+      this.#pump()
+    })
+  }
+
+  /** These have waited in the line: others may have changed their runs meanwhile. What cannot be verified waits on. */
   async #startVerified(calls: readonly RunCall[]): Promise<void> {
-    await this.#watch.verify([...new Set(calls.map((call) => call.owned))])
+    const isVerified = await this.#watch.verify([...new Set(calls.map((call) => call.owned))])
+    const mayStart = isVerified && this.#options.lease.mayStart()
     for (const call of calls) {
-      if (call.state === 'queued' && this.#state === 'working') this.#start(call)
-      else this.#lanes.leave(call.lane)
+      if (call.state === 'queued' && this.#state === 'working' && mayStart) this.#start(call)
+      else {
+        this.#lanes.leave(call.lane)
+        if (call.state === 'queued') this.#lanes.add(call)
+      }
     }
-    if (this.#lanes.queued > 0) this.#pump()
+    if (this.#lanes.queued === 0) return
+    if (mayStart) this.#pump()
+    else if (this.#state === 'working') this.#pumpLater()
   }
 
   #start(call: RunCall): void {

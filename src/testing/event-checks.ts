@@ -1,0 +1,289 @@
+// What every commit's events must say: the way of each resource without a gap and along declared edges (G3), by nobody but the
+// owner of the epoch (G4), healing only of what was stuck, undoing whole and last first, each sweep once.
+import type { Millis } from '../base/clock.ts'
+import { canonical } from '../base/json.ts'
+import { parseRunId, type Event, type No, type Resource } from '../decision/state.ts'
+import { sweepLeaseMs } from '../decision/sweep-orphan.ts'
+import type { Batch } from '../store/store.ts'
+import type { Checkers, Judgement } from './checkers.ts'
+import type { SimulatedProcess } from './simulated-process.ts'
+
+/** Told only by the owner of a run. */
+const ofOwner = new Set([
+  'stepDone',
+  'stepAgain',
+  'attemptFailed',
+  'outcomeUnknown',
+  'probed',
+  'undone',
+  'undoFailed',
+  'progressed',
+])
+
+export class EventChecks {
+  readonly #checkers: Checkers
+  readonly #judgement: Judgement
+  /** Who wrote at each epoch of each resource. */
+  readonly #writers = new Map<string, number>()
+  readonly #epochs = new Map<No, number>()
+  /** Who committed the status in which a timer was armed. */
+  readonly #armedBy = new Map<No, SimulatedProcess>()
+
+  constructor(checkers: Checkers, judgement: Judgement) {
+    this.#checkers = checkers
+    this.#judgement = judgement
+  }
+
+  /** Called before what was committed is taken as seen. */
+  judge(process: SimulatedProcess, batch: Batch, at: Millis): void {
+    const { seen } = this.#checkers
+    const written = new Map<No, Resource>()
+    const stands = new Map<No, string>()
+    for (const { after } of batch.writes) {
+      written.set(after.no, after)
+      stands.set(after.no, seen.states.get(after.no)?.status ?? '')
+    }
+    for (const event of batch.events) {
+      const after = written.get(event.no)
+      if (after === undefined) {
+        this.#checkers.fail('S11', `an event ${event.kind} of a resource that was not written`)
+        continue
+      }
+      this.#judgeWay(event, after, stands)
+      this.#judgeEpoch(event, after, process)
+      this.#judgeMeaning(event, after, process, at)
+    }
+    for (const [no, status] of stands) {
+      const after = written.get(no)!
+      if (after.status === status) continue
+      this.#checkers.fail('S11', `${after.type} ${after.id} stands in ${after.status}, but its events end in ${status}`)
+    }
+    this.#judgeEnds(process, batch, written, at)
+    for (const { no, epoch } of batch.late) this.#late(no, epoch, process)
+    for (const { after } of batch.writes) {
+      if (after.timers !== seen.states.get(after.no)?.timers) this.#armedBy.set(after.no, process)
+    }
+  }
+
+  /** G3: from where it stood, along an edge. */
+  #judgeWay(event: Event, { type, id }: Resource, stands: Map<No, string>): void {
+    const { no, kind, from, to } = event
+    if (stands.get(no) !== from) {
+      this.#checkers.fail('S11', `${type} ${id}: ${kind} is told from ${from}, but it stood in ${stands.get(no)}`)
+    }
+    stands.set(no, to)
+    this.#checkers.mix(no)
+    for (let i = 0; i < to.length; i++) this.#checkers.mix(to.charCodeAt(i))
+    this.#checkers.mix(kind.length * 31 + kind.charCodeAt(0))
+    if (from === to || kind === 'statusSet' || kind === 'imported') return
+    if (!this.#judgement.edges.has(`${type}\n${from}\n${to}`)) {
+      this.#checkers.fail('G3', `${type} ${id} went from '${from}' to '${to}' (${kind}), which nothing declares`)
+    }
+  }
+
+  /** G4: epochs never go back, and at each epoch one incarnation writes. */
+  #judgeEpoch(event: Event, after: Resource, process: SimulatedProcess): void {
+    const { no, epoch, kind, by } = event
+    const { seen } = this.#checkers
+    const name = `${after.type} ${after.id}`
+    const last = this.#epochs.get(no) ?? 0
+    if (epoch < last) this.#checkers.fail('G4', `${name}: ${kind} at epoch ${epoch} after epoch ${last}`)
+    this.#epochs.set(no, epoch)
+    if (!ofOwner.has(kind) || !by.startsWith('worker ')) return
+    const writer = Number(by.slice(7))
+    if (seen.workers.get(writer)?.process !== process) {
+      this.#checkers.fail('G4', `${process.name} wrote as incarnation ${writer}, which is another process's`)
+    }
+    const before = seen.states.get(no)
+    if (before?.run != null && before.epoch === epoch && before.run.owner !== writer) {
+      this.#checkers.fail(
+        'G4',
+        `${name}: incarnation ${writer} wrote ${kind} at epoch ${epoch}, which ${before.run.owner} owns`,
+      )
+    }
+    const place = `${no} ${epoch}`
+    const known = this.#writers.get(place)
+    if (known !== undefined && known !== writer) {
+      this.#checkers.fail('G4', `${name}: incarnations ${known} and ${writer} both wrote at epoch ${epoch}`)
+    }
+    this.#writers.set(place, writer)
+  }
+
+  #judgeMeaning(event: Event, after: Resource, process: SimulatedProcess, at: Millis): void {
+    const { situations, seen } = this.#checkers
+    const before = seen.states.get(event.no)
+    const detail = event.detail ?? {}
+    switch (event.kind) {
+      case 'accepted':
+        return this.#accepted(event, before)
+      case 'resumed':
+      case 'healed':
+        return this.#healed(event, before, after, at)
+      case 'probed':
+        if (detail['adopted'] === true) situations.saw('late success adopted')
+        if (detail['repeated'] === true) situations.saw('effect repeated')
+        return
+      case 'outcomeUnknown':
+      case 'failed':
+      case 'landed':
+        if (detail['code'] === 'deadline_exceeded' || String(detail['reason'] ?? '').includes('in time')) {
+          situations.saw('deadline passed')
+        }
+        if (detail['code'] === 'budget_spent') situations.saw('budget spent')
+        if (detail['code'] === 'rule_breached') situations.saw('rule failed a run')
+        if (detail['code'] === 'cancelled') situations.saw('run cancelled')
+        if (detail['undoFailed'] === true) situations.saw('undo failed')
+        return
+      case 'itemFailed':
+        if (detail['code'] === 'ask_refused') situations.saw('ask refused')
+        return
+      case 'itemDone':
+        return this.#itemDone(event, process)
+      case 'parked':
+        return situations.saw('parked')
+      case 'retried':
+        if (detail['parked'] !== undefined) situations.saw('parked and retried')
+        return
+      case 'queued':
+        return situations.saw('request queued')
+      case 'claimed':
+        return situations.saw('run claimed')
+      case 'handedOver':
+        return situations.saw('handed over')
+      case 'timerFired':
+        if (this.#armedBy.get(event.no) !== process) situations.saw('timer after restart')
+        return
+      case 'timerRefused':
+        return situations.saw('timer refused')
+      case 'moved':
+        if (after.links['pair'] !== undefined) situations.saw('pair moved')
+        return
+      case 'sweeping':
+        return this.#sweeping(event, before, at)
+      case 'swept':
+        return situations.saw('orphan swept')
+      case 'writtenOff':
+        return void seen.writtenOff.add(String(detail['orphan']))
+      case 'orphaned':
+        if (event.by.startsWith('sweeper ')) situations.saw('sweep failed')
+        return
+      default:
+    }
+  }
+
+  #accepted({ no, detail }: Event, before: Resource | undefined): void {
+    const { situations } = this.#checkers
+    if (detail?.['preempted'] === undefined) return
+    const phase = detail['while']
+    if (phase === 'undo') situations.saw('delete during rollback')
+    else if (phase === 'probe') situations.saw('delete during probe')
+    else if (phase === 'healProbe') situations.saw('delete during heal')
+    else situations.saw('delete during step')
+    const interrupted = parseRunId(String(detail['preempted']))
+    if (interrupted?.no !== no)
+      this.#checkers.fail('G6', `a delete of ${no} interrupted ${String(detail['preempted'])}`)
+    if (before?.run?.operation === detail['operation']) situations.saw('delete after a hang')
+  }
+
+  /** Healing is for what is stuck: its owner gone, nobody at work on it, or overdue. */
+  #healed(event: Event, before: Resource | undefined, after: Resource, at: Millis): void {
+    const { situations, seen } = this.#checkers
+    const detail = event.detail ?? {}
+    const found = detail['found']
+    const name = `${after.type} ${after.id}`
+    const run = before?.run ?? null
+    const isFirst = before !== undefined && event.epoch === before.epoch + 1
+    if (isFirst && found === 'ownerLost' && run !== null && run.kind === 'operation' && !seen.isGone(run.owner, at)) {
+      this.#checkers.fail('G4', `${name} was taken from incarnation ${run.owner}, which lives`)
+    }
+    if (isFirst && found === 'unowned' && run !== null) this.#checkers.fail('G4', `${name} has a run, but was healed`)
+    if (event.kind === 'resumed') {
+      if (detail['phase'] === 'undo') situations.saw('undo resumed')
+      if (detail['phase'] === 'cascade') situations.saw('cascade resumed')
+      if (detail['phase'] === 'step') situations.saw('step resumed')
+      if (detail['probe'] !== undefined) situations.saw('healed by probe')
+      const items = run?.items?.length ?? 0
+      const most = run === null ? 0 : (seen.runOf(event.no, run.begun)?.itemsMost ?? 0)
+      if (items > 0 && items < most) situations.saw('forEach resumed half-way')
+    } else if (found === 'drifted') situations.saw('drift found')
+    if (found === 'unowned') situations.saw('unowned healed')
+    if (found === 'overdue') situations.saw('overdue healed')
+    if (detail['attempt'] !== undefined) this.#attempted(String(detail['attempt']), run, after, name)
+  }
+
+  /** A follow-up of healing keeps the original input. */
+  #attempted(operation: string, interrupted: Resource['run'], after: Resource, name: string): void {
+    this.#checkers.situations.saw('healed with attempt')
+    if (interrupted === null || interrupted.operation !== operation || after.run?.operation !== operation) return
+    if (after.run.by !== 'healing' || canonical(after.run.input) === canonical(interrupted.input)) return
+    this.#checkers.fail(
+      'healing',
+      `${name}: ${operation} was attempted again with ${canonical(after.run.input)} instead of ${canonical(interrupted.input)}`,
+    )
+  }
+
+  /** Whoever ended the asked run may have died before it could tell. */
+  #itemDone(event: Event, process: SimulatedProcess): void {
+    const { seen, situations } = this.#checkers
+    if (event.by !== 'a run it asked for') return
+    const run = seen.runOf(event.no, event.begun)
+    const asked = [...seen.runs.values()].find(
+      (one) => one.ended !== null && one.endedBy !== null && one.endedBy !== process && run !== undefined,
+    )
+    if (asked !== undefined) situations.saw('ask survived')
+  }
+
+  /** An orphan is swept by one at a time. */
+  #sweeping({ no, detail, by }: Event, before: Resource | undefined, at: Millis): void {
+    const name = String(detail?.['orphan'])
+    const entry = before?.ledger.find((one) => one.name === name)
+    if (entry?.state !== 'sweeping' || `sweeper ${entry.sweeper}` === by) return
+    if (entry.since + sweepLeaseMs > at && !this.#checkers.seen.isGone(entry.sweeper, at)) {
+      this.#checkers.fail('sweeping', `${name} of resource ${no} is swept by ${by} and by ${entry.sweeper} at once`)
+    }
+  }
+
+  /** A run that ended with its undoing has taken back every begun step that can be taken back. */
+  #judgeEnds(process: SimulatedProcess, batch: Batch, written: ReadonlyMap<No, Resource>, at: Millis): void {
+    const { seen, situations } = this.#checkers
+    for (const ended of batch.ended) {
+      const run = seen.runOf(ended.no, ended.begun)
+      if (ended.outcome === 'forced') situations.saw('forced delete')
+      if (run === undefined) continue
+      if (run.ended !== null) this.#checkers.fail('G2', `run ${ended.no}-${ended.begun} ended twice`)
+      run.ended = ended
+      run.endedAt = at
+      run.endedBy = process
+      if ((ended.outcome === 'failed' || ended.outcome === 'cancelled') && run.wasUndoing) {
+        this.#judgeUndone(ended.no, ended.begun, written.get(ended.no)!, batch)
+      }
+    }
+  }
+
+  #judgeUndone(no: No, begun: number, after: Resource, batch: Batch): void {
+    const run = this.#checkers.seen.runOf(no, begun)!
+    const landed = batch.events.find((event) => event.no === no && event.begun === begun && event.kind === 'landed')
+    if (landed === undefined || landed.detail?.['undoFailed'] === true) return
+    const steps = this.#judgement.plans.get(after.type)?.operations.get(run.operation)?.steps ?? []
+    for (const index of run.steps) {
+      if (steps[index]?.undo == null || run.undone.has(index)) continue
+      this.#checkers.fail(
+        'undo',
+        `${after.type} ${after.id}: ${run.operation} ended, but ${steps[index].name} was not undone`,
+      )
+    }
+  }
+
+  #late(no: No, epoch: number, process: SimulatedProcess): void {
+    const { seen, situations } = this.#checkers
+    situations.saw('late result kept')
+    const stored = seen.states.get(no)
+    if (stored !== undefined && stored.epoch > epoch) situations.saw('zombie fenced')
+    for (const run of seen.runs.values()) {
+      if (run.no !== no || run.ended?.outcome !== 'preempted' || run.begun > epoch) continue
+      situations.saw('pre-empted result kept')
+      break
+    }
+    void process
+  }
+}

@@ -1,0 +1,38 @@
+// How long after the last fault everything must be settled at the latest: computed from the declarations and the settings, never
+// guessed. B = lease + healing period + the longest way that a run can still have to go.
+import { probeDeadlineMs } from '../decision/step-ended.ts'
+import type { FailurePlan, OperationPlan, Plans, StepPlan } from '../lifecycle/plan.ts'
+import type { EngineSettings } from '../engine/options.ts'
+
+/** Of one run: its steps with their deadlines, then the undoing of all of them. */
+function operationMs(operation: OperationPlan): number {
+  let ms = operation.graceMs
+  for (const step of operation.steps) ms += stepMs(step) + undoMs(step)
+  return Math.max(ms, againMs(operation.onFailure))
+}
+
+function stepMs(step: StepPlan): number {
+  const asking = step.asks.length > 0 ? 2 * 30_000 : 0
+  const probing = step.probe === null ? 0 : probesMs(step)
+  return step.deadlineMs + probing + asking + againMs(step.onFailure)
+}
+
+const probesMs = (step: StepPlan): number => (step.retry.times + 1) * (probeDeadlineMs + step.retry.atMostMs)
+const undoMs = (step: StepPlan): number =>
+  step.undo === null ? 0 : (step.retry.times + 1) * (step.deadlineMs + step.retry.atMostMs)
+const againMs = (failure: FailurePlan | null): number => failure?.tryAgain?.atMostMs ?? 0
+
+/** Depth of asks: a run that waits for others that wait for others. */
+const chain = 3
+
+export function settleBoundMs(plans: Plans, settings: EngineSettings, skewMs: number): number {
+  let longest = 0
+  for (const plan of plans.all) {
+    for (const operation of plan.operations.values()) longest = Math.max(longest, operationMs(operation))
+    for (const row of plan.heal.values()) {
+      if (row.probe !== null) longest = Math.max(longest, 4 * probeDeadlineMs + row.probe.againMs)
+    }
+  }
+  const finding = settings.leaseMs + 60_000 + settings.healEveryMs + settings.overdueSlackMs + settings.pollMs
+  return chain * (finding + longest) + settings.sweepEveryMs + 2 * skewMs
+}

@@ -1,0 +1,63 @@
+// A process of the simulated system: its clock, its handle on the store and its engine. It can die (everything it had pending
+// vanishes; the store notices at once, or only by its lease), freeze, and go on as if nothing had happened.
+import type { Millis } from '../base/clock.ts'
+import type { Store } from '../store/store.ts'
+import type { Owner, Timeline } from './simulated-clock.ts'
+
+/** What is simulated under a process: a store of its own process, which may be told that the process is gone. */
+export type ProcessStore = Store & { crash?(): void }
+
+/** How a process dies: `crash` is noticed by the store at once, `vanish` only when its lease has run out. */
+export type Death = 'crash' | 'vanish'
+
+export class SimulatedProcess implements Owner {
+  readonly name: string
+  readonly rank: number
+  state: Owner['state'] = 'running'
+  diedAt: Millis = 0
+  #isForGood = false
+  onDied: () => void = () => {}
+  readonly #timeline: Timeline
+  readonly #inner: ProcessStore
+
+  constructor(name: string, rank: number, timeline: Timeline, inner: ProcessStore) {
+    this.name = name
+    this.rank = rank
+    this.#timeline = timeline
+    this.#inner = inner
+  }
+
+  get isAlive(): boolean {
+    return this.state !== 'dead'
+  }
+
+  get isRunning(): boolean {
+    return this.state === 'running'
+  }
+
+  die(death: Death): void {
+    if (this.state === 'dead') return
+    this.state = 'dead'
+    this.diedAt = this.#timeline.now
+    if (death === 'crash') this.#inner.crash?.()
+    this.onDied()
+  }
+
+  /** Freezes it for a while. */
+  pause(ms: number, onGoOn: () => void = () => {}): void {
+    if (this.state !== 'running') return
+    this.state = 'paused'
+    this.#timeline.after(ms, null, () => {
+      if (this.state !== 'paused' || this.#isForGood) return
+      this.state = 'running'
+      this.#timeline.goOn(this)
+      onGoOn()
+    })
+  }
+
+  /** Freezes it for ever. */
+  freeze(): void {
+    this.#isForGood = true
+    if (this.state === 'running') this.state = 'paused'
+  }
+}

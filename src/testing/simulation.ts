@@ -1,0 +1,423 @@
+// A whole system from one seed: several processes with the production engine on one store, the world they act upon, people who
+// ask, faults, and checkers that watch all of it from outside. First a storm; then faults stop for one process (the others stay
+// dead or frozen for ever), everything must settle within the computed bound, and then stay settled.
+import type { Command } from '../decision/command.ts'
+import { seededRandom } from '../base/random.ts'
+import { createEngine, type Engine } from '../engine/engine.ts'
+import { defaultSettings, type EngineSettings } from '../engine/options.ts'
+import { compilePlans } from '../lifecycle/compile-plan.ts'
+import type { AnyLifecycle } from '../lifecycle/lifecycle.ts'
+import type { Plans } from '../lifecycle/plan.ts'
+import { createMemoryBackend } from '../store/memory-store.ts'
+import type { Store } from '../store/store.ts'
+import { Checkers, Judgement, type Violation } from './checkers.ts'
+import { Choices, mixed, type ChoiceList, type Stream } from './choices.ts'
+import { drawSetting, FaultPlan, quietSetting, type Setting, type Strike } from './fault-plan.ts'
+import { FaultyStore } from './faulty-store.ts'
+import type { Seen } from './seen.ts'
+import { settleBoundMs } from './settle-bound.ts'
+import { SimulatedClient } from './simulated-client.ts'
+import { beginning, SimulatedClock, Timeline } from './simulated-clock.ts'
+import { simulatedDrivers, type Drivers, type Results, type Stage } from './simulated-driver.ts'
+import { SimulatedProcess, type ProcessStore } from './simulated-process.ts'
+import { SimulatedWorld } from './simulated-world.ts'
+import { Story } from './story.ts'
+import { Workload, type Inventions } from './workload.ts'
+
+export interface Scenario extends Inventions {
+  readonly name: string
+  readonly lifecycles: readonly AnyLifecycle[]
+  /** What steps answer where their schema says too little. */
+  readonly results?: Results
+  /** What is asked, by milliseconds after the beginning; left out: invented. */
+  readonly script?: readonly ScriptLine[]
+  readonly setting?: Partial<Setting>
+  readonly engine?: Partial<EngineSettings>
+}
+
+export interface ScriptLine {
+  readonly at: number
+  readonly ask: (seen: Seen) => Command | null
+}
+
+/** What the simulation is made of; replaced only to see whether it finds planted bugs. */
+export interface System {
+  readonly createEngine: typeof createEngine
+  /** A store that several processes can open. */
+  readonly createStore: () => { open(): ProcessStore }
+}
+
+const production: System = { createEngine, createStore: () => createMemoryBackend() as { open(): ProcessStore } }
+
+export interface Conditions {
+  readonly seed: number
+  /** Exactly these choices, instead of those that the seed draws. */
+  readonly choices?: ChoiceList | undefined
+  readonly strikes?: readonly Strike[] | undefined
+  /** Draws a setting from the seed; else all is quiet but for the strikes. */
+  readonly isSwarm?: boolean | undefined
+  /** Keeps the choices and the story. */
+  readonly isTold?: boolean | undefined
+  /** Stays ten bounds after it has settled, instead of a short while. */
+  readonly isLong?: boolean | undefined
+}
+
+export interface Outcome {
+  readonly violation: Violation | null
+  readonly hash: number
+  readonly commits: number
+  readonly calls: number
+  /** Simulated time until everything had settled after the faults stopped. */
+  readonly settledMs: number
+  readonly situations: ReadonlyMap<string, number>
+  readonly choices: ChoiceList
+  readonly story: Story | null
+  readonly events: number
+}
+
+/** Answers faster than people would set it, so that everything happens within minutes. */
+const hurried: Partial<EngineSettings> = { inventoryEveryMs: 30_000, strayGraceMs: 20_000, sweepEveryMs: 20_000 }
+
+export class Simulator {
+  readonly scenario: Scenario
+  readonly plans: Plans
+  readonly system: System
+  readonly judgement: Judgement
+  readonly drivers: Drivers
+  stage: Stage | null = null
+
+  constructor(scenario: Scenario, system: System = production) {
+    this.scenario = scenario
+    this.system = system
+    this.plans = compilePlans(scenario.lifecycles)
+    this.judgement = new Judgement(scenario.lifecycles, this.plans)
+    this.drivers = simulatedDrivers(scenario.lifecycles, () => this.stage!, scenario.results ?? {})
+  }
+
+  /** Only outside of microtasks (`outsideMicrotasks`). */
+  run(conditions: Conditions): Outcome {
+    return new Simulation(this, conditions).run()
+  }
+}
+
+interface Host {
+  readonly process: SimulatedProcess
+  readonly engine: Engine
+  isStarted: boolean
+  isStopping: boolean
+}
+
+class Simulation {
+  readonly #simulator: Simulator
+  readonly #conditions: Conditions
+  readonly #choices: Choices
+  readonly #timeline: Timeline
+  readonly #faults: FaultPlan
+  readonly #checkers: Checkers
+  readonly #client: SimulatedClient
+  readonly #workload: Workload
+  readonly #world: SimulatedWorld
+  readonly #backend: { open(): ProcessStore }
+  readonly #reader: Store
+  readonly #story: Story | null
+  readonly #settings: EngineSettings
+  readonly #process: Stream
+  readonly #hosts: Host[] = []
+  #spawned = 0
+  #actionsLeft = 0
+
+  constructor(simulator: Simulator, conditions: Conditions) {
+    this.#simulator = simulator
+    this.#conditions = conditions
+    const { scenario, judgement, plans } = simulator
+    const { seed, choices: list = null, isTold = false, isSwarm = false, strikes = [] } = conditions
+    this.#choices = new Choices(seed, { list, record: isTold })
+    const setting = { ...(isSwarm ? drawSetting(this.#choices) : quietSetting), ...scenario.setting }
+    this.#timeline = new Timeline(setting.shuffle)
+    this.#faults = new FaultPlan(setting, this.#choices, strikes)
+    this.#settings = { ...defaultSettings, ...hurried, leaseMs: setting.leaseMs, ...scenario.engine }
+    this.#story = isTold ? new Story(() => this.#timeline.now) : null
+    this.#backend = simulator.system.createStore()
+    this.#reader = this.#backend.open()
+    void this.#reader.useKinds((type, status) => plans.kindOf(type, status))
+    this.#checkers = new Checkers({
+      judgement,
+      now: () => this.#timeline.now,
+      reader: this.#reader,
+      isFar: setting.isFar,
+      tell: this.#story?.tell,
+    })
+    this.#world = new SimulatedWorld(this.#timeline, this.#faults, this.#checkers.calls, setting.checksEpoch)
+    const asking = this.#choices.stream('asking')
+    this.#client = new SimulatedClient(this.#timeline, this.#checkers, asking, () => this.#counters())
+    this.#workload = new Workload(plans, this.#checkers.seen, this.#choices.stream('workload'), scenario)
+    this.#process = this.#choices.stream('process')
+  }
+
+  run(): Outcome {
+    const { seen } = this.#checkers
+    this.#simulator.stage = new CurrentStage(this.#world, this.#choices.stream('results'), this.#timeline)
+    this.#faults.onDelete = ({ batch, call }) => {
+      const no = batch?.writes[0]?.after.no ?? (call === null ? null : (seen.names.get(resourceOf(call.seen)) ?? null))
+      this.#timeline.after(0, null, () => this.#ask(this.#workload.deleteOf(no, this.#timeline.now)))
+    }
+    for (let n = 0; n < this.#faults.setting.processes; n++) this.#spawn()
+    const stormEnds = this.#planStorm()
+    this.#runUntil(stormEnds, () => this.#actionsLeft === 0 && this.#conditions.isSwarm !== true && this.#isSettled())
+    const calmAt = this.#timeline.now
+    const settledMs = this.#settle(calmAt)
+    if (this.#isFine) this.#staySettled()
+    if (this.#isFine) this.#judgeEnd()
+    return {
+      violation: this.#checkers.violations[0] ?? null,
+      hash: this.#checkers.hash,
+      commits: this.#checkers.commits,
+      calls: this.#checkers.calls.began,
+      settledMs,
+      situations: this.#checkers.situations.counts,
+      choices: this.#conditions.isTold === true ? this.#choices.list() : {},
+      story: this.#story,
+      events: this.#timeline.count,
+    }
+  }
+
+  get #isFine(): boolean {
+    return this.#checkers.violations.length === 0
+  }
+
+  /** Runs events until the time has come, or until something is broken or `isOver`. */
+  #runUntil(until: number, isOver: () => boolean): boolean {
+    for (;;) {
+      if (!this.#isFine) return false
+      if (isOver()) return true
+      if (!this.#timeline.step(until)) return isOver()
+    }
+  }
+
+  // ---- processes
+
+  #spawn(): Host {
+    const { scenario, system, drivers } = this.#simulator
+    const rank = ++this.#spawned
+    const inner = this.#backend.open()
+    const process = new SimulatedProcess(`p${rank}`, rank, this.#timeline, inner)
+    const { isFar, skewMs } = this.#faults.setting
+    const skew = skewMs === 0 || !isFar ? 0 : this.#process.below(2 * skewMs) - skewMs
+    const clock = new SimulatedClock(this.#timeline, process, skew)
+    const store = new FaultyStore({
+      inner,
+      process,
+      timeline: this.#timeline,
+      faults: this.#faults,
+      watch: this.#checkers,
+      isFar,
+    })
+    const engine = system.createEngine({
+      store,
+      lifecycles: scenario.lifecycles,
+      drivers,
+      clock,
+      random: seededRandom(mixed(this.#conditions.seed, `random ${rank}`)),
+      log: (level, message, fields) => this.#log(process, level, message, fields),
+      options: { ...this.#settings, name: process.name },
+    })
+    const host: Host = { process, engine, isStarted: false, isStopping: false }
+    this.#hosts.push(host)
+    this.#timeline.after(0, process, () => {
+      engine.start().then(
+        () => (host.isStarted = true),
+        () => this.#die(host, 'crash', 'could not start'),
+      )
+    })
+    process.onDied = () => this.#died(host)
+    return host
+  }
+
+  #log(process: SimulatedProcess, level: string, message: string, fields: unknown): void {
+    if (level === 'error' && message !== 'this worker is no longer an owner') {
+      const { error } = (fields ?? {}) as { error?: unknown }
+      const text = error instanceof Error ? (error.stack ?? error.message) : JSON.stringify(fields)
+      this.#checkers.fail('defect', `${message}: ${text}`)
+    }
+    this.#story?.tell(process.name, '·', message)
+  }
+
+  #die(host: Host, how: 'crash' | 'vanish', why: string): void {
+    if (!host.process.isAlive) return
+    this.#checkers.faulted(host.process, `dies: ${why}`)
+    host.process.die(how)
+  }
+
+  /** Somebody starts another one after a while, or never. */
+  #died(host: Host): void {
+    if (this.#faults.isCalm || host.isStopping || this.#spawned >= 6) return
+    const delayMs = [2_000, 200, 20_000, null][this.#process.below(4)]
+    if (delayMs !== null) this.#timeline.after(delayMs!, null, () => void this.#spawn())
+  }
+
+  #counters() {
+    return this.#hosts
+      .filter((host) => host.process.isRunning && host.isStarted && !host.isStopping)
+      .map(({ process, engine }) => ({
+        process,
+        // A request arrives as an event of the process.
+        submit: (command: Command, done: Parameters<Engine['submitWith']>[1]) =>
+          void this.#timeline.after(0, process, () => engine.submitWith(command, done)),
+      }))
+  }
+
+  /** A process dies, freezes or is stopped in order, at any moment. */
+  #disturb(): void {
+    const { rates } = this.#faults.setting
+    if (rates.process === 0 || !this.#process.chance(rates.process)) return
+    const running = this.#hosts.filter((host) => host.process.isRunning)
+    if (running.length === 0) return
+    const host = running[this.#process.below(running.length)]!
+    switch (this.#process.below(4)) {
+      case 0:
+        return this.#die(host, 'crash', 'at any moment')
+      case 1:
+        return this.#die(host, 'vanish', 'at any moment, unseen')
+      case 2:
+        this.#checkers.faulted(host.process, 'pauses at any moment')
+        return host.process.pause(this.#faults.pauseMs(), () => this.#checkers.faulted(host.process, 'goes on'))
+      default:
+        this.#stop(host)
+    }
+  }
+
+  #stop(host: Host): void {
+    if (!host.isStarted || host.isStopping) return
+    host.isStopping = true
+    this.#checkers.faulted(host.process, 'stops in order')
+    this.#timeline.after(0, host.process, () => void host.engine.stop().then(() => host.process.die('crash')))
+    if (!this.#faults.isCalm && this.#spawned < 6) this.#timeline.after(1_000, null, () => void this.#spawn())
+  }
+
+  // ---- the storm
+
+  #ask(command: Command | null): void {
+    if (command !== null) this.#client.ask(command, this.#workload.key())
+  }
+
+  /** Plans what is asked and answers when the storm is over. */
+  #planStorm(): number {
+    const { script } = this.#simulator.scenario
+    if (script !== undefined) {
+      this.#actionsLeft = script.length
+      for (const { at, ask } of script) {
+        this.#timeline.at(beginning + at, null, () => {
+          this.#actionsLeft--
+          this.#ask(ask(this.#checkers.seen))
+        })
+      }
+      return beginning + (script.at(-1)?.at ?? 0) + 120_000
+    }
+    const plan = this.#choices.stream('plan')
+    let at = beginning + 100
+    const count = 2 + plan.below(7)
+    this.#actionsLeft = count
+    for (let n = 0; n < count; n++) {
+      this.#timeline.at(at, null, () => {
+        this.#actionsLeft--
+        this.#disturb()
+        this.#ask(this.#workload.next(this.#timeline.now))
+      })
+      at += [100, 10, 700, 3_000, 12_000, 40_000][plan.weighted([6, 5, 5, 4, 3, 1])]!
+    }
+    return at + [0, 1_000, 8_000, 30_000][plan.below(4)]!
+  }
+
+  // ---- the calm
+
+  /** Faults stop; answers how long it took until everything had settled. */
+  #settle(calmAt: number): number {
+    this.#faults.calm()
+    const survivor = this.#survivor()
+    for (const host of this.#hosts) {
+      if (host === survivor || !host.process.isAlive) continue
+      if (this.#process.below(2) === 0) this.#die(host, 'vanish', 'for good')
+      else host.process.freeze()
+    }
+    this.#story?.tell(survivor.process.name, '☼', 'faults stop here; the others stay dead or frozen for ever')
+    const boundMs = settleBoundMs(this.#simulator.plans, this.#settings, this.#faults.setting.skewMs)
+    const bound = calmAt + boundMs
+    let isFine = this.#runUntil(bound, () => this.#isSettled())
+    for (let round = 0; isFine && round < 3 && this.#checkers.seen.parked.size > 0; round++) {
+      for (const no of this.#checkers.seen.parked) this.#client.ask(this.#workload.retryOf(no), null)
+      this.#runUntil(this.#timeline.now + 1_000, () => false)
+      isFine = this.#runUntil(bound + boundMs, () => this.#isSettled())
+    }
+    if (!isFine && this.#isFine) this.#checkers.fail('G1', this.#unsettledWords(boundMs))
+    return this.#timeline.now - calmAt
+  }
+
+  #unsettledWords(boundMs: number): string {
+    const { seen } = this.#checkers
+    const words = [...seen.unsettled].map((no) => {
+      const { type, id, status, run, ledger } = seen.states.get(no)!
+      const orphans = ledger.filter((entry) => entry.state === 'orphaned' || entry.state === 'sweeping')
+      const at = run === null ? 'no run' : `${run.operation} in ${run.phase} ${run.step}, owner ${run.owner}`
+      return `${type} ${id} is ${status} (${at}${orphans.length > 0 ? `, orphan ${orphans[0]!.name}` : ''})`
+    })
+    if (this.#client.pending > 0) words.push(`${this.#client.pending} requests have no answer`)
+    return `not settled ${Math.round(boundMs / 1_000)} s after the last fault: ${words.join('; ')}`
+  }
+
+  #survivor(): Host {
+    const able = this.#hosts.filter((host) => host.process.isRunning && host.isStarted && !host.isStopping)
+    return able.length === 0 ? this.#spawn() : able[this.#process.below(able.length)]!
+  }
+
+  #isSettled(): boolean {
+    return this.#checkers.seen.unsettled.size === 0 && this.#client.pending === 0 && this.#actionsLeft === 0
+  }
+
+  /** Nothing changes any more, until the first declared timer is due. */
+  #staySettled(): void {
+    const boundMs = settleBoundMs(this.#simulator.plans, this.#settings, this.#faults.setting.skewMs)
+    const { now } = this.#timeline
+    const shortMs = 2 * this.#settings.leaseMs + 70_000
+    let until = now + (this.#conditions.isLong === true ? 10 * boundMs : shortMs)
+    for (const { timers } of this.#checkers.seen.states.values()) {
+      for (const [timer, due] of Object.entries(timers)) {
+        if (timer !== 'drift probe') until = Math.min(until, due - 2_000 - this.#faults.setting.skewMs)
+      }
+    }
+    this.#checkers.isQuiet = true
+    this.#runUntil(until, () => false)
+    this.#checkers.isQuiet = false
+  }
+
+  #judgeEnd(): void {
+    if (!this.#world.checksEpoch && this.#checkers.calls.strays(this.#world).length > 0) {
+      // What came to be too late is found by comparing inventories.
+      const { inventoryEveryMs, strayGraceMs, sweepEveryMs } = this.#settings
+      const until = this.#timeline.now + 3 * (inventoryEveryMs + strayGraceMs + sweepEveryMs)
+      this.#runUntil(until, () => this.#checkers.calls.strays(this.#world).length === 0)
+    }
+    this.#checkers.judgeStore()
+    this.#checkers.calls.judgeLeaks(this.#world)
+    this.#client.judge(this.#reader)
+  }
+}
+
+const resourceOf = (seen: { readonly resource: { readonly type: string; readonly id: string } }): string =>
+  `${seen.resource.type}/${seen.resource.id}`
+
+class CurrentStage implements Stage {
+  readonly world: SimulatedWorld
+  readonly results: Stream
+  readonly #timeline: Timeline
+
+  constructor(world: SimulatedWorld, results: Stream, timeline: Timeline) {
+    this.world = world
+    this.results = results
+    this.#timeline = timeline
+  }
+
+  /** Drivers are called in events of their process. */
+  get process(): SimulatedProcess {
+    return this.#timeline.current as SimulatedProcess
+  }
+}

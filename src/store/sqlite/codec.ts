@@ -1,6 +1,7 @@
 // States as rows and back. What a step changes is kept apart from what it does not, so that a step writes little; what has
 // its usual value is not written at all.
-import { generatedId, type Lane, type Resource, type Run } from '../../decision/state.ts'
+import { generatedId, type LedgerEntry, type Resource, type Run } from '../../decision/state.ts'
+import { hasOrphan, wakeOf } from '../facts.ts'
 import type { Shapes } from './shapes.ts'
 
 /** Marks a text that SQLite could not give back as it was (a lone surrogate has no UTF-8); the JSON of it follows. */
@@ -17,13 +18,55 @@ export function fromText(text: string): string {
 
 export const toNullableText = (value: string | null): string | null => (value === null ? null : toText(value))
 
-/** The part of a run that is in no column and that it may change, with its usual values. */
-type Rest = Omit<Run, keyof FixedRun | 'owner' | 'dueAt' | 'deadlineAt' | 'progressAt' | 'attempt' | 'step'>
+/** Texts that repeat (who asked, for what) are quoted once. */
+export class Quoted {
+  private text = ''
+  private quoted = '""'
 
-const usual: Rest = {
+  of(text: string): string {
+    if (text !== this.text) {
+      this.quoted = JSON.stringify(text)
+      this.text = text
+    }
+    return this.quoted
+  }
+}
+
+/** What is settled when a run is accepted. */
+type FixedRun = Pick<
+  Run,
+  'begun' | 'kind' | 'operation' | 'input' | 'by' | 'lane' | 'forced' | 'previous' | 'askedBy' | 'acceptedAt'
+>
+type FixedList = [
+  FixedRun['begun'],
+  FixedRun['kind'],
+  FixedRun['operation'],
+  FixedRun['input'],
+  FixedRun['by'],
+  FixedRun['lane'],
+  FixedRun['forced'],
+  FixedRun['previous'],
+  FixedRun['askedBy'],
+  FixedRun['acceptedAt'],
+]
+const operations = new Quoted()
+const askers = new Quoted()
+const previous = new Quoted()
+
+export function fixedOf(run: Run): string {
+  const asked = `${operations.of(run.operation)},${JSON.stringify(run.input)},${askers.of(run.by)},"${run.lane}",${run.forced}`
+  const from = `${previous.of(run.previous)},${run.askedBy === null ? 'null' : JSON.stringify(run.askedBy)},${run.acceptedAt}`
+  return `[${run.begun},"${run.kind}",${asked},${from}]`
+}
+
+/** What a step seldom changes, with its usual values. */
+type Seldom = Omit<
+  Run,
+  keyof FixedRun | 'owner' | 'dueAt' | 'deadlineAt' | 'progressAt' | 'step' | 'attempt' | 'steps' | 'results'
+>
+
+const usual: Seldom = {
   phase: 'step',
-  steps: [],
-  results: {},
   items: null,
   undoing: [],
   landing: null,
@@ -39,46 +82,51 @@ const usual: Rest = {
   uncertain: false,
   resumed: 0,
 }
-/** Written by hand below, since nearly every step has them. */
-type Frequent = 'steps' | 'results'
-const seldom = (Object.keys(usual) as (keyof Rest)[]).filter(
-  (key): key is Exclude<keyof Rest, Frequent> => key !== 'steps' && key !== 'results',
-)
+const seldomKeys = Object.keys(usual) as (keyof Seldom)[]
+
+/** Spelled out, since it is asked at every step. */
+const isUsual = (run: Run): boolean =>
+  run.phase === 'step' &&
+  run.items === null &&
+  run.undoing.length === 0 &&
+  run.landing === null &&
+  run.reasons.length === 0 &&
+  run.code === '' &&
+  run.probe === '' &&
+  run.found === '' &&
+  run.probes === 0 &&
+  run.rounds === 0 &&
+  run.family === 0 &&
+  run.progress === '' &&
+  run.parked === null &&
+  !run.uncertain &&
+  run.resumed === 0 &&
+  run.progressAt === 0
+
+function unusual(run: Run): string {
+  const found: Record<string, unknown> = {}
+  for (const key of seldomKeys) if (run[key] !== usual[key]) found[key] = run[key]
+  // The columns hold only what is searched by.
+  if (run.parked !== null) found['dueAt'] = run.dueAt
+  if (run.progressAt !== 0) {
+    found['deadlineAt'] = run.deadlineAt
+    found['progressAt'] = run.progressAt
+  }
+  return JSON.stringify(found)
+}
 
 export function restOf(run: Run): string {
-  let text = `{"step":${run.step},"attempt":${run.attempt}`
-  if (run.steps.length > 0) text += `,"steps":[${run.steps.join()}]`
-  if (run.results !== usual.results) text += `,"results":${JSON.stringify(run.results)}`
-  for (const key of seldom) {
-    const value = run[key]
-    if (value === usual[key] || (Array.isArray(value) && value.length === 0 && usual[key] !== null)) continue
-    text += `,"${key}":${JSON.stringify(value)}`
-  }
-  if (run.parked !== null) text += `,"dueAt":${run.dueAt}`
-  return text + '}'
+  const text = `[${run.step},${run.attempt},[${run.steps.join()}],${JSON.stringify(run.results)}`
+  return isUsual(run) ? `${text}]` : `${text},${unusual(run)}]`
 }
 
-/** What is settled when a run is accepted. */
-type FixedRun = Pick<
-  Run,
-  'begun' | 'kind' | 'operation' | 'input' | 'by' | 'lane' | 'forced' | 'previous' | 'askedBy' | 'acceptedAt'
->
-
-export function fixedOf(run: Run): string {
-  const { begun, kind, operation, input, by, lane, forced, previous, askedBy, acceptedAt } = run
-  return JSON.stringify({
-    begun,
-    kind,
-    operation,
-    input,
-    by,
-    lane,
-    forced,
-    previous,
-    askedBy,
-    acceptedAt,
-  } satisfies FixedRun)
-}
+type RestList = [
+  step: number,
+  attempt: number,
+  steps: number[],
+  results: Run['results'],
+  unusual?: Partial<Seldom> & { dueAt?: number; deadlineAt?: number; progressAt?: number },
+]
 
 /** Whether two states of a live resource differ only in what a step may change. */
 export function isStepOnly(before: Resource, after: Resource): boolean {
@@ -108,7 +156,7 @@ export function isStepOnly(before: Resource, after: Resource): boolean {
   )
 }
 
-/** Whether what is in `resource` alone, also while a resource is live, stays the same. */
+/** Whether what a resource is, apart from where it stands, stays the same. */
 export const isColdSame = (before: Resource, after: Resource): boolean =>
   before.properties === after.properties &&
   before.links === after.links &&
@@ -121,160 +169,129 @@ function isEmpty(record: object): boolean {
   return true
 }
 
-/** Everything of a resource that is in no column; null when there is nothing, which is usual. */
-export function moreOf(resource: Resource): string | null {
-  const { links, timers, queue, ledger, heals } = resource
-  const hasLinks = !isEmpty(links)
-  const hasTimers = !isEmpty(timers)
-  if (!hasLinks && !hasTimers && queue.length === 0 && ledger.length === 0 && heals === 0) return null
-  const more: Partial<More> = {}
-  if (hasLinks) more.links = links
-  if (hasTimers) more.timers = timers
-  if (queue.length > 0) more.queue = queue
-  if (ledger.length > 0) more.ledger = ledger
-  if (heals !== 0) more.heals = heals
-  return JSON.stringify(more)
+export const linksOf = ({ links }: Resource): string | null => (isEmpty(links) ? null : JSON.stringify(links))
+
+interface Extra {
+  description?: string
+  timers?: Resource['timers']
+  queue?: Resource['queue']
+  ledger?: readonly LedgerEntry[]
+  heals?: number
+  holder?: Resource['holder']
+  /** For searching among live rows; a settled row has columns for them. */
+  wake?: number
+  orphans?: 1
 }
 
-/** The same for a live row; links stay with the resource. */
+/** What there seldom is of a resource; null when there is nothing. */
 export function extraOf(resource: Resource): string | null {
-  const { timers, queue, ledger, heals, holder } = resource
+  const { description, timers, queue, ledger, heals, holder } = resource
   const hasTimers = !isEmpty(timers)
-  if (!hasTimers && queue.length === 0 && ledger.length === 0 && heals === 0 && holder === null) return null
-  const extra: Partial<More> = {}
-  if (hasTimers) extra.timers = timers
+  if (description === '' && !hasTimers && queue.length === 0 && ledger.length === 0 && heals === 0 && holder === null) {
+    return null
+  }
+  const extra: Extra = {}
+  if (description !== '') extra.description = description
+  if (hasTimers) {
+    extra.timers = timers
+    extra.wake = wakeOf(timers)!
+  }
   if (queue.length > 0) extra.queue = queue
-  if (ledger.length > 0) extra.ledger = ledger
+  if (ledger.length > 0) {
+    extra.ledger = ledger
+    if (hasOrphan(ledger)) extra.orphans = 1
+  }
   if (heals !== 0) extra.heals = heals
   if (holder !== null) extra.holder = holder
   return JSON.stringify(extra)
 }
 
-type More = { -readonly [Key in 'links' | 'timers' | 'queue' | 'ledger' | 'heals' | 'holder']: Resource[Key] }
-const none: Partial<More> = {}
+const none: Extra = {}
 const noLinks: Resource['links'] = {}
 const noTimers: Resource['timers'] = {}
 const noEntries: readonly never[] = []
 
-/** The columns of a state, as every reader selects them: `from resource r left join live l using (no)`. */
-export const stateColumns = `r.no, r.id, r.settled, r.parent, r.tenant, r.name, r.description, r.revision, r.epoch, r.since, r.created,
-  r.last, r.properties, r.more, l.shape, l.description, l.revision, l.epoch, l.since, l.last, l.owner, l.due, l.deadline, l.progress,
-  l.run, l.rest, l.extra`
+/** The columns of a state, as every reader selects them from r (resource), s (settled) and l (live). */
+export const stateColumns = `r.no, r.id, r.parent, r.tenant, r.name, r.created, r.properties, r.links,
+  coalesce(l.shape, s.shape), coalesce(l.revision, s.revision), coalesce(l.epoch, s.epoch), coalesce(l.since, s.since), coalesce(l.last, s.last),
+  case when l.no is null then s.more else l.extra end, l.owner, l.due, l.overdue, l.run, l.rest`
+export const stateTables = 'resource r left join live l using (no) left join settled s using (no)'
 
 type StateRow = readonly [
   no: number,
   id: string | null,
-  settled: number | null,
   parent: number | null,
   tenant: string,
   name: string | null,
-  description: string,
+  created: number,
+  properties: string,
+  links: string | null,
+  shape: number,
   revision: number,
   epoch: number,
   since: number,
-  created: number,
   last: number,
-  properties: string,
-  more: string | null,
-  liveShape: number | null,
-  liveDescription: string | null,
-  liveRevision: number | null,
-  liveEpoch: number | null,
-  liveSince: number | null,
-  liveLast: number | null,
+  extra: string | null,
   owner: number | null,
   due: number | null,
-  deadline: number | null,
-  progress: number | null,
+  overdue: number | null,
   run: string | null,
   rest: string | null,
-  extra: string | null,
 ]
 
 export function stateOf(row: unknown, shapes: Shapes): Resource {
-  const [
-    no,
-    id,
-    settled,
-    parent,
-    tenant,
-    name,
-    description,
-    revision,
-    epoch,
-    since,
-    created,
-    last,
-    properties,
-    moreText,
-  ] = row as StateRow
-  const live = (row as StateRow)[14]
-  const more = moreText === null ? none : (JSON.parse(moreText) as Partial<More>)
-  const shape = shapes.get(live ?? settled!)
-  const cold = {
+  const [no, id, parent, tenant, name, created, properties, links, shapeId, revision, epoch, since, last, extraText] =
+    row as StateRow
+  const extra = extraText === null ? none : (JSON.parse(extraText) as Extra)
+  const shape = shapes.get(shapeId)
+  return {
     no,
     id: id === null ? generatedId(no) : fromText(id),
     type: shape.type,
     tenant: fromText(tenant),
     name: name === null ? null : fromText(name),
     parent,
-    links: more.links ?? noLinks,
+    links: links === null ? noLinks : (JSON.parse(links) as Resource['links']),
     status: shape.status,
-  }
-  if (live === null) {
-    return {
-      ...cold,
-      description: fromText(description),
-      properties: JSON.parse(properties) as Resource['properties'],
-      revision,
-      epoch,
-      since,
-      createdAt: created,
-      run: null,
-      holder: null,
-      queue: more.queue ?? noEntries,
-      ledger: more.ledger ?? noEntries,
-      timers: more.timers ?? noTimers,
-      heals: more.heals ?? 0,
-      last,
-    }
-  }
-  const [, liveDescription, liveRevision, liveEpoch, liveSince, liveLast] = (row as StateRow).slice(14) as LiveColumns
-  const extraText = (row as StateRow)[26]
-  const extra = extraText === null ? none : (JSON.parse(extraText) as Partial<More>)
-  return {
-    ...cold,
-    description: fromText(liveDescription),
+    description: extra.description ?? '',
     properties: JSON.parse(properties) as Resource['properties'],
-    revision: liveRevision,
-    epoch: liveEpoch,
-    since: liveSince,
+    revision,
+    epoch,
+    since,
     createdAt: created,
-    run: runOf(row as StateRow),
+    run: (row as StateRow)[17] === null ? null : runOf(row as StateRow),
     holder: extra.holder ?? null,
     queue: extra.queue ?? noEntries,
     ledger: extra.ledger ?? noEntries,
     timers: extra.timers ?? noTimers,
     heals: extra.heals ?? 0,
-    last: liveLast,
+    last,
   }
 }
 
-type LiveColumns = [shape: number, description: string, revision: number, epoch: number, since: number, last: number]
-
-function runOf(row: StateRow): Run | null {
-  const fixedText = row[24]
-  if (fixedText === null) return null
-  const fixed = JSON.parse(fixedText) as FixedRun
-  const rest = JSON.parse(row[25]!) as Partial<Rest> & { step: number; attempt: number; dueAt?: number }
+function runOf(row: StateRow): Run {
+  const [begun, kind, operation, input, by, lane, forced, from, askedBy, acceptedAt] = JSON.parse(row[17]!) as FixedList
+  const [step, attempt, steps, results, unusually] = JSON.parse(row[18]!) as RestList
   return {
+    begun,
+    kind,
+    operation,
+    input,
+    by,
+    lane,
+    forced,
+    previous: from,
+    askedBy,
+    acceptedAt,
+    step,
+    attempt,
+    steps,
+    results,
+    dueAt: row[15] ?? 0,
+    deadlineAt: row[16] ?? 0,
+    progressAt: 0,
+    owner: row[14]!,
     ...usual,
-    ...fixed,
-    lane: fixed.lane as Lane,
-    ...rest,
-    dueAt: rest.dueAt ?? row[21] ?? 0,
-    deadlineAt: row[22]!,
-    progressAt: row[23]!,
-    owner: row[20]!,
+    ...unusually,
   }
 }

@@ -11,8 +11,8 @@ export function listNumbers(connection: Connection, shapes: Shapes, query: ListQ
   const { type, status, tenant, parent, name, after, limit } = query
   const some = type === undefined && status === undefined ? null : shapes.among(type, status).map((shape) => shape.id)
   if (limit <= 0 || some?.length === 0) return []
-  const filters: string[] = []
-  const values: SQLInputValue[] = []
+  const filters = ['r.no > ?']
+  const values: SQLInputValue[] = [after]
   const filter = (sql: string, value: SQLInputValue) => {
     filters.push(sql)
     values.push(value)
@@ -20,35 +20,39 @@ export function listNumbers(connection: Connection, shapes: Shapes, query: ListQ
   if (tenant !== undefined) filter('r.tenant = ?', toText(tenant))
   if (parent !== undefined) filter('r.parent = ?', parent)
   if (name !== undefined) filter('r.name = ?', toText(name))
-  const numbers = (sql: string, more: readonly SQLInputValue[]) => {
-    const where = [...filters, 'r.no > ?'].join(' and ')
-    const rows = connection.prepare(`${sql} and ${where} order by r.no limit ?`).all(...more, ...values, after, limit)
-    return (rows as unknown as [number][]).map(([no]) => no)
+  /** `cross join` keeps the order of the tables: the first is the one with the index. */
+  const numbers = (tables: string, ...conditions: readonly string[]) => {
+    const sql = `select r.no from ${tables} where ${[...filters, ...conditions].join(' and ')} order by r.no limit ?`
+    return (connection.prepare(sql).all(...values, limit) as unknown as [number][]).map(([no]) => no)
   }
-  const resting = 'not exists (select 1 from live l where l.no = r.no)'
-  const isOf = (column: string) => (some === null ? 'true' : `${column} in (${some.join()})`)
-  const found = [numbers(`select r.no from live l cross join resource r on r.no = l.no where ${isOf('l.shape')}`, [])]
+  const isOf = (shape: string) => (some === null ? 'true' : `${shape} in (${some.join()})`)
+  const resting = 'not exists (select 1 from live where live.no = r.no)'
+  const settled = 'cross join settled s on s.no = r.no'
+  const found = [numbers('live l cross join resource r on r.no = l.no', isOf('l.shape'))]
   if (parent !== undefined) {
     for (const terminal of [0, 1]) {
-      const index = `select r.no from resource r indexed by resource_family where r.terminal = ?`
-      found.push(numbers(`${index} and r.settled is not null and ${resting} and ${isOf('r.settled')}`, [terminal]))
-    }
-  } else if (name !== undefined || (tenant !== undefined && tenant !== '')) {
-    const index = name !== undefined ? `resource_name where r.name is not null` : `resource_tenant where r.tenant <> ''`
-    found.push(
-      numbers(
-        `select r.no from resource r indexed by ${index} and r.settled is not null and ${resting} and ${isOf('r.settled')}`,
-        [],
-      ),
-    )
-  } else if (some !== null) {
-    for (const id of some) {
       found.push(
-        numbers(`select r.no from resource r indexed by resource_settled where r.settled = ? and ${resting}`, [id]),
+        numbers(
+          `resource r indexed by resource_family ${settled}`,
+          `r.terminal = ${terminal}`,
+          resting,
+          isOf('s.shape'),
+        ),
       )
     }
+  } else if (name !== undefined) {
+    found.push(
+      numbers(`resource r indexed by resource_name ${settled}`, 'r.name is not null', resting, isOf('s.shape')),
+    )
+  } else if (tenant !== undefined && tenant !== '') {
+    found.push(numbers(`resource r indexed by resource_tenant ${settled}`, `r.tenant <> ''`, resting, isOf('s.shape')))
+  } else if (some !== null) {
+    for (const id of some) {
+      const where = `settled s indexed by settled_shape cross join resource r on r.no = s.no`
+      found.push(numbers(where, `s.shape = ${id}`, `s.no > ${after}`, resting))
+    }
   } else {
-    found.push(numbers(`select r.no from resource r where r.settled is not null and ${resting}`, []))
+    found.push(numbers(`settled s cross join resource r on r.no = s.no`, `s.no > ${after}`, resting))
   }
   return found
     .flat()

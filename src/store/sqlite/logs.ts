@@ -3,6 +3,7 @@
 import type { StatementSync } from 'node:sqlite'
 import { assert } from '../../base/assert.ts'
 import type { EndedRun, Event, StoredEvent } from '../../decision/state.ts'
+import { Quoted } from './codec.ts'
 import type { Connection } from './connection.ts'
 import type { Shapes } from './shapes.ts'
 
@@ -74,20 +75,6 @@ interface Chunk {
 function parsed([first, body]: ChunkRow): Chunk {
   const [at, ...entries] = JSON.parse(body) as [number, ...Entry[]]
   return { first, at, entries }
-}
-
-/** Texts that repeat (who did it) are quoted once. */
-class Quoted {
-  private text = ''
-  private quoted = '""'
-
-  of(text: string): string {
-    if (text !== this.text) {
-      this.quoted = JSON.stringify(text)
-      this.text = text
-    }
-    return this.quoted
-  }
 }
 
 export class EventLog extends Log {

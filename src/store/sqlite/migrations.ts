@@ -4,9 +4,10 @@ import type { DatabaseSync } from 'node:sqlite'
 import { HomeostatError } from '../../base/errors.ts'
 
 /**
- * Why the tables look as they do: an operation on one of a million resources must touch few pages.
- * - `resource` is written when a resource comes to rest; what is under way is in `live`, which stays small. A row of `live`
- *   rules over the hot columns of its row in `resource`: whoever reads one must look at both.
+ * Why the tables look as they do: an operation must touch few pages, also among a million resources.
+ * - What a resource is (`resource`) is kept apart from where it stands (`settled`), which is narrow, and from what is under
+ *   way (`live`), which stays small. Beginning inserts into `live`, a step updates it, landing moves on to `settled`. A row of
+ *   `live` rules over the row in `settled`: whoever asks where a resource stands must look at both.
  * - No index on a column that a step changes.
  * - Events and ended runs are appended in chunks of a JSON text: one row for many. Numbers have no gaps, so that the chunk
  *   that holds number n is the last one that starts at n or before. They are chained backwards per resource.
@@ -34,48 +35,48 @@ insert into feed values (1, 0, 0, 0, 0);
 create table resource (
   no integer primary key,
   id text,                 -- null: made from the number
-  settled integer,         -- shape in which it last rested; null: it never did
-  terminal integer not null,
   parent integer,
+  terminal integer not null,
   tenant text not null,
   name text,
-  description text not null,
+  created real not null,
+  properties text not null,
+  links text               -- null: none
+) strict;
+create index resource_family on resource (parent, terminal) where parent is not null;
+create index resource_tenant on resource (tenant) where tenant <> '';
+create index resource_name on resource (name) where name is not null;
+
+create table settled (
+  no integer primary key,
+  shape integer not null,
   revision integer not null,
   epoch integer not null,
   since real not null,
-  created real not null,
   last integer not null,   -- number of its latest event
   ended integer not null,  -- number of its latest ended run
   wake real,               -- when its earliest timer is due
   orphans integer,         -- 1: its ledger has some; else null
-  properties text not null,
-  more text                -- links, timers, queue, ledger, heals, where there are any
+  more text                -- description, queue, ledger, timers, heals, where there are any
 ) strict;
-create index resource_settled on resource (settled) where settled is not null;
-create index resource_family on resource (parent, terminal) where parent is not null;
-create index resource_tenant on resource (tenant) where tenant <> '';
-create index resource_name on resource (name) where name is not null;
-create index resource_wake on resource (wake) where wake is not null;
-create index resource_orphans on resource (orphans) where orphans is not null;
+create index settled_shape on settled (shape);
+create index settled_wake on settled (wake) where wake is not null;
+create index settled_orphans on settled (orphans) where orphans is not null;
 
 create table live (
   no integer primary key,
-  base integer,            -- resource.settled
   shape integer not null,
   revision integer not null,
   epoch integer not null,
   since real not null,
   last integer not null,
+  ended integer not null,
   owner integer,           -- null: no run
   due real,                -- null: no run, or parked
-  deadline real not null,
-  progress real not null,
-  wake real,
-  orphans integer,
-  description text not null,
-  run text,                -- what a run never changes
-  rest text,               -- what it does
-  extra text               -- holder, queue, ledger, timers, heals, where there are any
+  overdue real,            -- null: no run, or no deadline
+  run text,                -- what a run never changes: [begun, kind, operation, input, by, lane, forced, previous, askedBy, acceptedAt]
+  rest text,               -- what it does: [step, attempt, steps, results, all else that is not as usual]
+  extra text               -- as settled.more, with holder, wake and orphans
 ) strict;
 
 create table name (

@@ -1,129 +1,168 @@
-// Where a state is kept: at rest in `resource`, under way in `live` as well. Moves it between the two; each change names the
-// revision and epoch that it expects to find.
+// Where a state is kept: at rest in `settled`, under way in `live`. Moves it between the two; each change names the revision
+// and epoch that it expects to find.
 import type { StatementSync } from 'node:sqlite'
 import type { Resource, Run } from '../../decision/state.ts'
-import { hasGeneratedId, hasOrphan, isLive, wakeOf } from '../facts.ts'
-import { extraOf, fixedOf, isColdSame, isStepOnly, moreOf, restOf, toNullableText, toText } from './codec.ts'
+import { hasGeneratedId, hasOrphan, isLive, overdueAt, wakeOf } from '../facts.ts'
+import { extraOf, fixedOf, isColdSame, isStepOnly, linksOf, restOf, toNullableText, toText } from './codec.ts'
 import type { Connection } from './connection.ts'
+import { Rows } from './rows.ts'
 import type { Shape, Shapes } from './shapes.ts'
+import { Steps } from './steps.ts'
 
 /** Thrown out of a transaction whose writes did not find what they expected. */
 export const mismatch = Symbol('mismatch')
 
-const liveColumns = `no, base, shape, revision, epoch, since, last, owner, due, deadline, progress, wake, orphans, description, run, rest, extra`
+const liveColumns = 'no, shape, revision, epoch, since, last, ended, owner, due, overdue, run, rest, extra'
 
-const orphansOf = (resource: Resource): 1 | null =>
-  resource.ledger.length > 0 && hasOrphan(resource.ledger) ? 1 : null
+const orphansOf = ({ ledger }: Resource): 1 | null => (ledger.length > 0 && hasOrphan(ledger) ? 1 : null)
 const dueOf = (run: Run | null): number | null => (run === null || run.parked !== null ? null : run.dueAt)
+const overdueOf = (run: Run | null): number | null => (run === null ? null : overdueAt(run) || null)
 
 export class Places {
   private readonly shapes: Shapes
-  private readonly insertResource: StatementSync
-  private readonly insertName: StatementSync
-  private readonly insertLive: StatementSync
+  private readonly newResources: Rows
+  private readonly newNames: Rows
+  private readonly newLive: Rows
+  private readonly newSettled: Rows
+  private readonly newLinks: Rows
   private readonly beginLive: StatementSync
-  private readonly stepLive: StatementSync
+  private readonly steps: Steps
   private readonly changeLive: StatementSync
   private readonly deleteLive: StatementSync
   private readonly changeCold: StatementSync
   private readonly landSame: StatementSync
-  private readonly landMoved: StatementSync
-  private readonly landChanged: StatementSync
+  private readonly land: StatementSync
   private readonly changeSettled: StatementSync
-  private readonly insertLink: StatementSync
   private readonly deleteLink: StatementSync
   private readonly whereIs: StatementSync
+  private readonly endLive: StatementSync
+  private readonly isSettled: StatementSync
 
   constructor(connection: Connection, shapes: Shapes) {
     this.shapes = shapes
     const prepare = (sql: string) => connection.prepare(sql)
-    this.insertResource =
-      prepare(`insert into resource (no, id, settled, terminal, parent, tenant, name, description, revision, epoch,
-      since, created, last, ended, wake, orphans, properties, more) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-    this.insertName = prepare('insert into name (id, type, no) values (?, ?, ?)')
-    this.insertLive = prepare(
-      `insert into live (${liveColumns}) values (?, null, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    const fence = 'no = ? and revision = ? and epoch = ?'
+    this.newResources = new Rows(
+      connection,
+      'resource (no, id, parent, terminal, tenant, name, created, properties, links)',
+      9,
     )
-    this.beginLive =
-      prepare(`insert or ignore into live (${liveColumns}) select no, settled, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
-      from resource where no = ? and revision = ? and epoch = ?`)
-    this.stepLive =
-      prepare(`update live set shape = ?, revision = ?, since = ?, last = ?, due = ?, deadline = ?, progress = ?, rest = ?
-      where no = ? and revision = ? and epoch = ?`)
+    this.newNames = new Rows(connection, 'name (id, type, no)', 3)
+    this.newLive = new Rows(connection, `live (${liveColumns})`, 13)
+    this.newSettled = new Rows(
+      connection,
+      'settled (no, shape, revision, epoch, since, last, ended, wake, orphans, more)',
+      10,
+    )
+    this.newLinks = new Rows(connection, 'link (target, name, source)', 3)
+    this.beginLive = prepare(
+      `insert or ignore into live (${liveColumns}) select no, ?, ?, ?, ?, ?, ended, ?, ?, ?, ?, ?, ? from settled where ${fence}`,
+    )
+    this.steps = new Steps(connection)
     this.changeLive =
-      prepare(`update live set shape = ?, revision = ?, epoch = ?, since = ?, last = ?, owner = ?, due = ?, deadline = ?,
-      progress = ?, wake = ?, orphans = ?, description = ?, run = ?, rest = ?, extra = ? where no = ? and revision = ? and epoch = ?`)
-    this.deleteLive = prepare('delete from live where no = ? and revision = ? and epoch = ?')
+      prepare(`update or fail live set shape = ?, revision = ?, epoch = ?, since = ?, last = ?, owner = ?, due = ?, overdue = ?,
+      run = ?, rest = ?, extra = ? where ${fence}`)
+    this.deleteLive = prepare(`delete from live where ${fence}`)
     this.changeCold = prepare(
-      `update resource set terminal = ?, parent = ?, tenant = ?, name = ?, properties = ?, more = ? where no = ?`,
+      'update or fail resource set parent = ?, terminal = ?, tenant = ?, name = ?, properties = ?, links = ? where no = ?',
     )
     const rest =
-      'description = ?, revision = ?, epoch = ?, since = ?, last = ?, ended = coalesce(?, ended), wake = ?, orphans = ?, more = ?'
-    this.landSame = prepare(`update resource set ${rest} where no = ? and settled = ?`)
-    this.landMoved = prepare(`update resource set ${rest}, settled = ? where no = ?`)
-    const all = `${rest}, settled = ?, terminal = ?, parent = ?, tenant = ?, name = ?, properties = ?`
-    this.landChanged = prepare(`update resource set ${all} where no = ?`)
-    this.changeSettled = prepare(`update resource set ${all} where no = ?16 and revision = ?17 and epoch = ?18
-      and not exists (select 1 from live where live.no = ?16)`)
-    this.insertLink = prepare('insert into link (target, name, source) values (?, ?, ?)')
+      'revision = ?, epoch = ?, since = ?, last = ?, ended = coalesce(?, ended), wake = ?, orphans = ?, more = ?'
+    this.landSame = prepare(`update or fail settled set ${rest} where no = ? and shape = ?`)
+    this.land =
+      prepare(`insert or fail into settled (no, revision, epoch, since, last, ended, wake, orphans, more, shape)
+      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (no) do update set revision = excluded.revision, epoch = excluded.epoch,
+      since = excluded.since, last = excluded.last, ended = excluded.ended, wake = excluded.wake, orphans = excluded.orphans,
+      more = excluded.more, shape = excluded.shape`)
+    this.changeSettled =
+      prepare(`update or fail settled set ${rest}, shape = ?9 where no = ?10 and revision = ?11 and epoch = ?12
+      and not exists (select 1 from live where live.no = ?10)`)
     this.deleteLink = prepare('delete from link where target = ? and name = ? and source = ?')
     this.whereIs = prepare(
       'select l.no is not null, r.terminal from resource r left join live l using (no) where r.no = ?',
     )
+    this.endLive = prepare('update or fail live set ended = ? where no = ?')
+    this.isSettled = prepare('select ended from live where no = ?')
   }
 
   create(after: Resource, last: number, ended: number): void {
     const shape = this.shapes.of(after.type, after.status)
-    const live = isLive(after, shape.kind)
-    const terminal = shape.kind === 'terminal'
+    const isTerminal = shape.kind === 'terminal'
     const id = hasGeneratedId(after) ? null : toText(after.id)
-    const wake = wakeOf(after.timers)
-    this.insertResource.run(
+    this.newResources.values.push(
       after.no,
       id,
-      live ? null : shape.id,
-      terminal ? 1 : 0,
       after.parent,
+      isTerminal ? 1 : 0,
       toText(after.tenant),
       toNullableText(after.name),
-      toText(after.description),
-      after.revision,
-      after.epoch,
-      after.since,
       after.createdAt,
-      last,
-      ended,
-      wake,
-      orphansOf(after),
       JSON.stringify(after.properties),
-      moreOf(after),
+      linksOf(after),
     )
-    if (id !== null) this.insertName.run(id, after.type, after.no)
-    if (!terminal) this.relink(after, null)
-    if (!live) return
-    const { run } = after
-    this.insertLive.run(
-      after.no,
-      shape.id,
-      after.revision,
-      after.epoch,
-      after.since,
-      last,
-      run?.owner ?? null,
-      dueOf(run),
-      run?.deadlineAt ?? 0,
-      run?.progressAt ?? 0,
-      wake,
-      orphansOf(after),
-      toText(after.description),
-      run === null ? null : fixedOf(run),
-      run === null ? null : restOf(run),
-      extraOf(after),
-    )
+    this.newResources.added()
+    if (id !== null) {
+      this.newNames.values.push(id, after.type, after.no)
+      this.newNames.added()
+    }
+    if (!isTerminal) this.relink(after, null)
+    if (isLive(after, shape.kind)) {
+      const { run } = after
+      this.newLive.values.push(
+        after.no,
+        shape.id,
+        after.revision,
+        after.epoch,
+        after.since,
+        last,
+        ended,
+        run === null ? null : run.owner,
+        dueOf(run),
+        overdueOf(run),
+        run === null ? null : fixedOf(run),
+        run === null ? null : restOf(run),
+        extraOf(after),
+      )
+      this.newLive.added()
+    } else {
+      this.newSettled.values.push(
+        after.no,
+        shape.id,
+        after.revision,
+        after.epoch,
+        after.since,
+        last,
+        ended,
+        wakeOf(after.timers),
+        orphansOf(after),
+        extraOf(after),
+      )
+      this.newSettled.added()
+    }
   }
 
-  /** True when the resource's own row was written with `ended`. */
-  change(before: Resource, after: Resource, last: number, ended: number | null, careful: boolean): boolean {
+  /** Writes what was gathered. */
+  flush(): void {
+    if (!this.steps.flush()) throw mismatch
+    this.newResources.flush()
+    this.newNames.flush()
+    this.newLive.flush()
+    this.newSettled.flush()
+    this.newLinks.flush()
+  }
+
+  /** After a failed transaction. */
+  drop(): void {
+    this.steps.drop()
+    this.newResources.drop()
+    this.newNames.drop()
+    this.newLive.drop()
+    this.newSettled.drop()
+    this.newLinks.drop()
+  }
+
+  /** `ended` is the number of the run that ended with this change, or null. */
+  change(before: Resource, after: Resource, last: number, ended: number | null, careful: boolean): void {
     const shape = this.shapes.of(after.type, after.status)
     const was = before.status === after.status ? shape : this.shapes.of(before.type, before.status)
     let wasLive = isLive(before, was.kind)
@@ -135,23 +174,24 @@ export class Places {
       wasTerminal = terminal === 1
     }
     const isTerminal = shape.kind === 'terminal'
-    const isColdEqual = wasTerminal === isTerminal && isColdSame(before, after)
-    if (!isColdEqual && (before.links !== after.links || wasTerminal !== isTerminal)) {
-      this.relink(isTerminal ? null : after, wasTerminal ? null : before)
+    if (wasTerminal !== isTerminal || !isColdSame(before, after)) {
+      if (before.links !== after.links || wasTerminal !== isTerminal) {
+        this.relink(isTerminal ? null : after, wasTerminal ? null : before)
+      }
+      this.writeCold(after, isTerminal)
     }
     if (!isLive(after, shape.kind)) {
-      if (wasLive) this.land(before, after, { shape, last, ended, isColdEqual })
-      else this.rest(before, after, { shape, last, ended })
-      return true
+      if (wasLive) this.toRest(before, after, shape, last, ended, careful)
+      else this.atRest(before, after, shape, last, ended)
+      return
     }
-    if (!isColdEqual) this.writeCold(after, isTerminal)
-    if (!wasLive) this.beginRun(before, after, shape, last)
+    if (!wasLive) this.toLive(before, after, shape, last)
     else if (isStepOnly(before, after)) this.step(before, after, shape, last)
-    else this.changeRun(before, after, shape, last)
-    return false
+    else this.inLive(before, after, shape, last)
+    if (ended !== null) this.endLive.run(ended, after.no)
   }
 
-  private beginRun(before: Resource, after: Resource, shape: Shape, last: number): void {
+  private toLive(before: Resource, after: Resource, shape: Shape, last: number): void {
     const { run } = after
     const { changes } = this.beginLive.run(
       shape.id,
@@ -159,13 +199,9 @@ export class Places {
       after.epoch,
       after.since,
       last,
-      run?.owner ?? null,
+      run === null ? null : run.owner,
       dueOf(run),
-      run?.deadlineAt ?? 0,
-      run?.progressAt ?? 0,
-      wakeOf(after.timers),
-      orphansOf(after),
-      toText(after.description),
+      overdueOf(run),
       run === null ? null : fixedOf(run),
       run === null ? null : restOf(run),
       extraOf(after),
@@ -178,23 +214,21 @@ export class Places {
 
   private step(before: Resource, after: Resource, shape: Shape, last: number): void {
     const run = after.run!
-    const { changes } = this.stepLive.run(
-      shape.id,
-      after.revision,
-      after.since,
+    this.steps.add({
+      no: after.no,
+      shape: shape.id,
+      revision: after.revision,
+      epoch: after.epoch,
+      since: after.since,
       last,
-      dueOf(run),
-      run.deadlineAt,
-      run.progressAt,
-      restOf(run),
-      after.no,
-      before.revision,
-      before.epoch,
-    )
-    if (changes !== 1) throw mismatch
+      expected: before.revision,
+      due: dueOf(run),
+      overdue: overdueOf(run),
+      rest: restOf(run),
+    })
   }
 
-  private changeRun(before: Resource, after: Resource, shape: Shape, last: number): void {
+  private inLive(before: Resource, after: Resource, shape: Shape, last: number): void {
     const { run } = after
     const { changes } = this.changeLive.run(
       shape.id,
@@ -202,13 +236,9 @@ export class Places {
       after.epoch,
       after.since,
       last,
-      run?.owner ?? null,
+      run === null ? null : run.owner,
       dueOf(run),
-      run?.deadlineAt ?? 0,
-      run?.progressAt ?? 0,
-      wakeOf(after.timers),
-      orphansOf(after),
-      toText(after.description),
+      overdueOf(run),
       run === null ? null : fixedOf(run),
       run === null ? null : restOf(run),
       extraOf(after),
@@ -219,25 +249,48 @@ export class Places {
     if (changes !== 1) throw mismatch
   }
 
-  private land(before: Resource, after: Resource, how: Landing): void {
-    const { shape, last, ended, isColdEqual } = how
+  private toRest(
+    before: Resource,
+    after: Resource,
+    shape: Shape,
+    last: number,
+    given: number | null,
+    careful: boolean,
+  ): void {
+    // Released without a run of its own ending: the latest end is what the live row says.
+    const ended = given ?? (this.isSettled.get(after.no) as unknown as [number] | undefined)?.[0] ?? 0
     const { changes } = this.deleteLive.run(before.no, before.revision, before.epoch)
     if (changes !== 1) throw mismatch
-    if (!isColdEqual) {
-      this.landChanged.run(...this.restValues(after, last, ended), ...this.coldValues(after, shape), after.no)
+    const { no, revision, epoch, since } = after
+    const wake = wakeOf(after.timers)
+    const orphans = orphansOf(after)
+    const more = extraOf(after)
+    const previous = careful ? null : before.run?.previous
+    // Back where it came from: the index need not be touched.
+    if (previous === after.status) {
+      if (this.landSame.run(revision, epoch, since, last, ended, wake, orphans, more, no, shape.id).changes === 1)
+        return
+    }
+    // Its creation: it never rested before.
+    if (previous === '') {
+      this.newSettled.values.push(no, shape.id, revision, epoch, since, last, ended, wake, orphans, more)
+      this.newSettled.added()
       return
     }
-    const values = this.restValues(after, last, ended)
-    // Back where it came from: the index on `settled` need not be touched.
-    if (before.run?.previous === after.status && this.landSame.run(...values, after.no, shape.id).changes === 1) return
-    this.landMoved.run(...values, shape.id, after.no)
+    this.land.run(no, revision, epoch, since, last, ended, wake, orphans, more, shape.id)
   }
 
-  /** From rest to rest. */
-  private rest(before: Resource, after: Resource, { shape, last, ended }: Omit<Landing, 'isColdEqual'>): void {
+  private atRest(before: Resource, after: Resource, shape: Shape, last: number, ended: number | null): void {
     const { changes } = this.changeSettled.run(
-      ...this.restValues(after, last, ended),
-      ...this.coldValues(after, shape),
+      after.revision,
+      after.epoch,
+      after.since,
+      last,
+      ended,
+      wakeOf(after.timers),
+      orphansOf(after),
+      extraOf(after),
+      shape.id,
       after.no,
       before.revision,
       before.epoch,
@@ -247,39 +300,14 @@ export class Places {
 
   private writeCold(after: Resource, isTerminal: boolean): void {
     this.changeCold.run(
-      isTerminal ? 1 : 0,
       after.parent,
+      isTerminal ? 1 : 0,
       toText(after.tenant),
       toNullableText(after.name),
       JSON.stringify(after.properties),
-      moreOf(after),
+      linksOf(after),
       after.no,
     )
-  }
-
-  private restValues(after: Resource, last: number, ended: number | null) {
-    return [
-      toText(after.description),
-      after.revision,
-      after.epoch,
-      after.since,
-      last,
-      ended,
-      wakeOf(after.timers),
-      orphansOf(after),
-      moreOf(after),
-    ] as const
-  }
-
-  private coldValues(after: Resource, shape: Shape) {
-    return [
-      shape.id,
-      shape.kind === 'terminal' ? 1 : 0,
-      after.parent,
-      toText(after.tenant),
-      toNullableText(after.name),
-      JSON.stringify(after.properties),
-    ] as const
   }
 
   /** The reverse look-up holds the links of what is not terminal. */
@@ -287,13 +315,10 @@ export class Places {
     const is = after?.links ?? {}
     const was = before?.links ?? {}
     for (const name in was) if (is[name] !== was[name]) this.deleteLink.run(was[name]!, name, before!.no)
-    for (const name in is) if (is[name] !== was[name]) this.insertLink.run(is[name]!, name, after!.no)
+    for (const name in is) {
+      if (is[name] === was[name]) continue
+      this.newLinks.values.push(is[name]!, name, after!.no)
+      this.newLinks.added()
+    }
   }
-}
-
-interface Landing {
-  readonly shape: Shape
-  readonly last: number
-  readonly ended: number | null
-  readonly isColdEqual: boolean
 }

@@ -16,7 +16,7 @@ import type {
   StoredEvent,
 } from '../../decision/state.ts'
 import type { Answer, StatusCount, WorkQuery } from '../store.ts'
-import { fromText, stateColumns, stateOf, toText } from './codec.ts'
+import { fromText, stateColumns, stateOf, stateTables, toText } from './codec.ts'
 import type { Connection } from './connection.ts'
 import type { EventLog, RunLog } from './logs.ts'
 import type { Shapes } from './shapes.ts'
@@ -30,7 +30,7 @@ export interface ReaderParts {
   readonly verifier: Verifier
 }
 
-const fromLive = `select ${stateColumns} from live l join resource r using (no)`
+const fromLive = `select ${stateColumns} from live l join resource r using (no) left join settled s on false`
 
 export class Reader {
   private readonly parts: ReaderParts
@@ -53,31 +53,41 @@ export class Reader {
   constructor(parts: ReaderParts) {
     this.parts = parts
     const prepare = (sql: string) => parts.connection.prepare(sql)
-    this.state = prepare(`select ${stateColumns} from resource r left join live l using (no) where r.no = ?`)
+    this.state = prepare(`select ${stateColumns} from ${stateTables} where r.no = ?`)
     this.key = prepare('select hash, no, begun, at from key where key = ?')
-    this.ended = prepare('select ended from resource where no = ?')
-    this.last = prepare('select coalesce(l.last, r.last) from resource r left join live l using (no) where r.no = ?')
+    this.ended = prepare(
+      'select ended from live where no = ?1 union all select ended from settled where no = ?1 limit 1',
+    )
+    this.last = prepare('select last from live where no = ?1 union all select last from settled where no = ?1 limit 1')
     this.owners = prepare('select distinct owner from live where owner > 0')
     const page = 'and l.no > ?2 order by l.no limit ?3'
     this.work = {
       ownedBy: prepare(`${fromLive} where l.owner in (select value from json_each(?1)) ${page}`),
       waiting: prepare(`${fromLive} where l.owner = 0 and l.due <= ?1 ${page}`),
-      withoutRun: prepare(`${fromLive} join shape s on s.id = l.shape where l.run is null and s.kind = ?1 ${page}`),
-      overdue: prepare(
-        `${fromLive} where ((l.deadline > 0 and l.deadline <= ?1) or (l.progress > 0 and l.progress <= ?1)) ${page}`,
+      withoutRun: prepare(
+        `${fromLive} join shape on shape.id = l.shape where l.run is null and shape.kind = ?1 ${page}`,
       ),
+      overdue: prepare(`${fromLive} where l.overdue <= ?1 ${page}`),
     }
+    // Each part is cut to the limit by its own index or scan before the two are put together.
+    const resting = 'not exists (select 1 from live where live.no = settled.no)'
     this.wakes = prepare(`select no from (
-      select * from (select no, wake from resource r where wake <= ?1 and not exists (select 1 from live l where l.no = r.no) order by wake, no limit ?2)
-      union all select * from (select no, wake from live where wake <= ?1 order by wake, no limit ?2)) order by wake, no limit ?2`)
+      select * from (select no, wake from settled where wake <= ?1 and ${resting} order by wake, no limit ?2)
+      union all
+      select * from (select no, extra ->> 'wake' as wake from live where extra ->> 'wake' <= ?1 order by wake, no limit ?2)
+    ) order by wake, no limit ?2`)
     this.orphans = prepare(`select no from (
-      select * from (select no from resource r where orphans = 1 and orphans is not null and no > ?1 and not exists (select 1 from live l where l.no = r.no) order by no limit ?2)
-      union all select * from (select no from live where orphans = 1 and no > ?1 order by no limit ?2)) order by no limit ?2`)
-    this.settledCounts = prepare('select settled, count(*) from resource where settled is not null group by settled')
-    this.liveCounts = prepare('select base, shape, count(*) from live group by base, shape')
-    this.shapesOfLive =
-      prepare(`select shape, coalesce(run ->> 'operation', ''), coalesce(rest ->> 'step', -1), count(*)
-      from live group by 1, 2, 3`)
+      select * from (select no from settled where orphans = 1 and orphans is not null and no > ?1 and ${resting} order by no limit ?2)
+      union all
+      select * from (select no from live where extra ->> 'orphans' = 1 and no > ?1 order by no limit ?2)
+    ) order by no limit ?2`)
+    this.settledCounts = prepare('select shape, count(*) from settled group by shape')
+    this.liveCounts = prepare(
+      'select s.shape, l.shape, count(*) from live l left join settled s using (no) group by 1, 2',
+    )
+    this.shapesOfLive = prepare(
+      `select shape, coalesce(run ->> 2, ''), coalesce(rest ->> 0, -1), count(*) from live group by 1, 2, 3`,
+    )
     this.late = prepare('select body from late where no = ? order by id')
     this.openIncidents = prepare('select body from incident order by id desc limit ?')
     this.runHead = prepare('select runs from feed where one = 1')

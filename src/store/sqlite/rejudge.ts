@@ -19,8 +19,9 @@ export function rejudge(parts: {
   const { connection, shapes, places, reader, kindOf } = parts
   const changed = shapes.judge(kindOf)
   if (changed.length === 0) return
-  const standing = connection.prepare(`select r.no from resource r left join live l using (no)
-    where coalesce(l.shape, r.settled) = ?1 and r.no > ?2 order by r.no limit ?3`)
+  const standing =
+    connection.prepare(`select r.no from resource r left join live l using (no) left join settled s using (no)
+    where coalesce(l.shape, s.shape) = ?1 and r.no > ?2 order by r.no limit ?3`)
   for (const { id } of changed) {
     for (let after = 0, more = true; more;) {
       const nos = (standing.all(id, after, page) as unknown as [number][]).map(([no]) => no)

@@ -20,10 +20,11 @@ export class Verifier {
   constructor(connection: Connection, shapes: Shapes) {
     this.shapes = shapes
     this.fence = connection.prepare(
-      `select coalesce(l.revision, r.revision), coalesce(l.epoch, r.epoch) from resource r left join live l using (no) where r.no = ?`,
+      'select revision, epoch from live where no = ?1 union all select revision, epoch from settled where no = ?1 limit 1',
     )
     this.generated = connection.prepare(
-      `select coalesce(l.shape, r.settled) from resource r left join live l using (no) where r.no = ? and r.id is null`,
+      `select coalesce(l.shape, s.shape) from resource r left join live l using (no) left join settled s using (no)
+        where r.no = ? and r.id is null`,
     )
     this.named = connection.prepare('select no from name where id = ? and type = ?')
     this.children = connection.prepare('select no from resource where parent = ? and terminal = 0 order by no')

@@ -9,11 +9,12 @@ import { toText } from './codec.ts'
 import { isConstraint, translated, type Connection } from './connection.ts'
 import type { EventLog, RunLog } from './logs.ts'
 import { mismatch, type Places } from './places.ts'
+import { Rows } from './rows.ts'
 import type { Shapes } from './shapes.ts'
 import type { Verifier } from './verifier.ts'
 
 /** How many latest ended runs are remembered by resource. */
-const remembered = 50_000
+const remembered = 20_000
 
 export interface WriterParts {
   readonly connection: Connection
@@ -29,8 +30,7 @@ export class Writer {
   private readonly readFeed: StatementSync
   private readonly writeFeed: StatementSync
   private readonly readEnded: StatementSync
-  private readonly writeEnded: StatementSync
-  private readonly insertKey: StatementSync
+  private readonly newKeys: Rows
   private readonly insertLate: StatementSync
   private readonly insertIncident: StatementSync
   /** What the feed's row said when the file had version `version`, and what we wrote since. */
@@ -45,9 +45,10 @@ export class Writer {
     const { connection } = parts
     this.readFeed = connection.prepare('select events, runs, commits from feed where one = 1')
     this.writeFeed = connection.prepare('update feed set events = ?, runs = ?, commits = ? where one = 1')
-    this.readEnded = connection.prepare('select ended from resource where no = ?')
-    this.writeEnded = connection.prepare('update resource set ended = ? where no = ?')
-    this.insertKey = connection.prepare('insert into key (key, hash, no, begun, at) values (?, ?, ?, ?, ?)')
+    this.readEnded = connection.prepare(
+      'select ended from live where no = ?1 union all select ended from settled where no = ?1 limit 1',
+    )
+    this.newKeys = new Rows(connection, 'key (key, hash, no, begun, at)', 5)
     this.insertLate = connection.prepare('insert into late (no, body) values (?, ?)')
     this.insertIncident = connection.prepare(
       'insert into incident (no, kind, body) values (?, ?, ?) on conflict (no, kind) do nothing',
@@ -165,9 +166,11 @@ export class Writer {
   }
 
   private undo(): void {
-    const { connection, shapes, events, runs } = this.parts
+    const { connection, shapes, events, runs, places } = this.parts
     connection.rollback()
     shapes.forgetAdded()
+    places.drop()
+    this.newKeys.drop()
     events.drop()
     runs.drop()
     this.lastEnded.clear()
@@ -206,14 +209,19 @@ export class Writer {
           before.no === after.no && before.type === after.type && before.id === after.id,
           `resource ${after.no} changed its name`,
         )
-        const landed = places.change(before, after, lasts[i]!, ended?.get(after.no) ?? null, careful)
-        if (!landed && ended?.has(after.no)) this.writeEnded.run(ended.get(after.no)!, after.no)
+        places.change(before, after, lasts[i]!, ended?.get(after.no) ?? null, careful)
       }
     }
-    if (ended !== null) for (const [no, n] of ended) this.lastEnded.set(no, n)
+    // What has ended is seldom asked again: the map stays as small as what is under way.
+    if (ended !== null) for (const no of ended.keys()) this.lastEnded.delete(no)
+    places.flush()
     events.flush()
     runs.flush()
-    for (const { key, hash, no, begun, at } of batch.keys) this.insertKey.run(toText(key), toText(hash), no, begun, at)
+    for (const { key, hash, no, begun, at } of batch.keys) {
+      this.newKeys.values.push(toText(key), toText(hash), no, begun, at)
+      this.newKeys.added()
+    }
+    this.newKeys.flush()
     for (const result of batch.late) this.insertLate.run(result.no, JSON.stringify(result))
     for (const incident of batch.incidents)
       this.insertIncident.run(incident.no, incident.kind, JSON.stringify(incident))
@@ -244,7 +252,6 @@ export class Writer {
       this.parts.runs.write(run, ++n, prev)
       ends.set(run.no, n)
     }
-    if (this.lastEnded.size > remembered) this.lastEnded.clear()
     return ends
   }
 

@@ -1,0 +1,372 @@
+// Measures the stores alone: SQLite's bare group commit beside the store's commit, with batches shaped as the engine makes them.
+// node scripts/bench-stores.ts [operations] [rounds] [in flight] [--large]
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { systemRandom } from '../src/base/random.ts'
+import {
+  generatedId,
+  type EndedRun,
+  type Event,
+  type EventKind,
+  type KeyRecord,
+  type Resource,
+  type Run,
+} from '../src/decision/state.ts'
+import { openSqliteStore } from '../src/sqlite.ts'
+import type { Batch, Guard, KindOf, Store, Write } from '../src/store/store.ts'
+
+const args = process.argv.slice(2).filter((arg) => !arg.startsWith('--'))
+const operations = Number(args[0] ?? 40_000)
+const rounds = Number(args[1] ?? 5)
+const inFlight = Number(args[2] ?? 1000)
+const folder = mkdtempSync(join(tmpdir(), 'bench-stores-'))
+let files = 0
+const newFile = () => join(folder, `${files++}.db`)
+const at = 1_700_000_000_000
+
+/** Insert an operation, then four times insert a step and update the operation; all that are in flight move by one in a commit. */
+function bare(): number {
+  const db = new DatabaseSync(newFile())
+  db.exec(`pragma journal_mode = wal; pragma synchronous = full;
+    create table op (id integer primary key, status text, cursor integer, at integer) strict;
+    create table step (op integer, n integer, result text, at integer, primary key (op, n)) strict, without rowid`)
+  const insertOp = db.prepare('insert into op values (?, ?, ?, ?)')
+  const insertStep = db.prepare('insert into step values (?, ?, ?, ?)')
+  const updateOp = db.prepare('update op set status = ?, cursor = ?, at = ? where id = ?')
+  const begin = db.prepare('begin immediate')
+  const commit = db.prepare('commit')
+  let next = 1
+  let flying: { id: number; cursor: number }[] = []
+  const start = performance.now()
+  for (;;) {
+    while (flying.length < inFlight && next <= operations) flying.push({ id: next++, cursor: -1 })
+    if (flying.length === 0) break
+    begin.run()
+    for (const op of flying) {
+      op.cursor++
+      if (op.cursor === 0) insertOp.run(op.id, 'running', 0, at)
+      else {
+        insertStep.run(op.id, op.cursor, '{"ok":true}', at)
+        updateOp.run(op.cursor === 4 ? 'done' : 'running', op.cursor, at, op.id)
+      }
+    }
+    commit.run()
+    flying = flying.filter((op) => op.cursor < 4)
+  }
+  const seconds = (performance.now() - start) / 1000
+  db.close()
+  return operations / seconds
+}
+
+/** The same as PERFORMANCE.md measures it: each operation an async function that awaits its four steps and their commits. */
+async function bareAsync(): Promise<number> {
+  const db = new DatabaseSync(newFile())
+  db.exec(`pragma journal_mode = wal; pragma synchronous = full;
+    create table op (id integer primary key, status text, cursor integer, at integer) strict;
+    create table step (op integer, n integer, result text, at integer, primary key (op, n)) strict, without rowid`)
+  const insertOp = db.prepare('insert into op values (?, ?, ?, ?)')
+  const insertStep = db.prepare('insert into step values (?, ?, ?, ?)')
+  const updateOp = db.prepare('update op set status = ?, cursor = ?, at = ? where id = ?')
+  const begin = db.prepare('begin immediate')
+  const end = db.prepare('commit')
+  let queue: { id: number; n: number; result: unknown; resolve: () => void }[] = []
+  const flush = () => {
+    const batch = queue
+    queue = []
+    begin.run()
+    for (const { id, n, result } of batch) {
+      if (n === 0) insertOp.run(id, 'running', 0, at)
+      else {
+        insertStep.run(id, n, JSON.stringify(result), at)
+        updateOp.run(n === 4 ? 'done' : 'running', n, at, id)
+      }
+    }
+    end.run()
+    for (const { resolve } of batch) resolve()
+  }
+  const submit = (id: number, n: number, result: unknown) =>
+    new Promise<void>((resolve) => {
+      if (queue.push({ id, n, result, resolve }) === 1) setImmediate(flush)
+    })
+  const step = async () => ({ ok: true })
+  const operation = async (id: number) => {
+    await submit(id, 0, null)
+    for (let n = 1; n <= 4; n++) await submit(id, n, await step())
+  }
+  let next = 1
+  const start = performance.now()
+  const worker = async () => {
+    while (next <= operations) await operation(next++)
+  }
+  await Promise.all(Array.from({ length: inFlight }, worker))
+  const seconds = (performance.now() - start) / 1000
+  db.close()
+  return operations / seconds
+}
+
+const kinds: KindOf = (_type, status) => (status === 'available' ? 'stable' : 'transitional')
+const statuses = ['provisioning', 'configuring', 'attaching', 'verifying']
+const properties = { size: 10, zone: 'zone-a', image: 'debian-12', flavour: 'medium', notes: 'x'.repeat(120) }
+const noLinks = {}
+const none: readonly never[] = []
+let counter = 0
+const nextNo = () => 2 ** 32 + ++counter
+
+function parents(store: Store, count: number): Resource[] {
+  const made = Array.from({ length: count }, () => resource(nextNo(), null, 'available', null))
+  commit(store, {
+    ...empty(),
+    writes: made.map((after) => ({ before: null, after })),
+    events: made.map((one) => event(one, 'imported', '')),
+  })
+  return made
+}
+
+function resource(no: number, parent: number | null, status: string, run: Run | null): Resource {
+  return {
+    no,
+    id: generatedId(no),
+    type: 'volume',
+    tenant: '',
+    name: null,
+    parent,
+    links: noLinks,
+    status,
+    description: '',
+    properties,
+    revision: 1,
+    epoch: 1,
+    since: at,
+    createdAt: at,
+    run,
+    holder: null,
+    queue: none,
+    ledger: none,
+    timers: noLinks,
+    heals: 0,
+    last: 0,
+  }
+}
+
+function newRun(begun: number, previous: string): Run {
+  return {
+    begun,
+    kind: 'operation',
+    operation: 'create',
+    input: { size: 10 },
+    by: 'user:ann',
+    lane: 'user',
+    forced: false,
+    previous,
+    askedBy: null,
+    acceptedAt: at,
+    phase: 'step',
+    step: 0,
+    steps: [0],
+    results: noLinks,
+    items: null,
+    undoing: none,
+    landing: null,
+    reasons: none,
+    code: '',
+    probe: '',
+    found: '',
+    attempt: 1,
+    probes: 0,
+    rounds: 0,
+    family: 0,
+    dueAt: 0,
+    deadlineAt: at + 60_000,
+    progressAt: 0,
+    progress: '',
+    parked: null,
+    uncertain: false,
+    owner: 1,
+    resumed: 0,
+  }
+}
+
+const event = (of: Resource, kind: EventKind, from: string): Event => ({
+  no: of.no,
+  at,
+  kind,
+  from,
+  to: of.status,
+  revision: of.revision,
+  epoch: of.epoch,
+  begun: of.epoch,
+  by: 'worker-1',
+  detail: null,
+})
+
+interface OpenBatch {
+  writes: Write[]
+  guards: Guard[]
+  events: Event[]
+  ended: EndedRun[]
+  keys: KeyRecord[]
+  late: never[]
+  incidents: never[]
+}
+const empty = (): OpenBatch => ({ writes: [], guards: [], events: [], ended: [], keys: [], late: [], incidents: [] })
+
+function commit(store: Store, batch: Batch): void {
+  const answer = store.commit(batch)
+  if (answer instanceof Promise || !answer.committed) throw new Error(`not committed: ${JSON.stringify(answer)}`)
+}
+
+/** One more step of an operation; the states are made beforehand, so that only the store is on the clock. */
+function advance(batch: OpenBatch, before: Resource): Resource {
+  const run = before.run!
+  if (run.step === 3) {
+    const after = { ...before, status: 'available', run: null, revision: before.revision + 1, since: at }
+    batch.writes.push({ before, after })
+    batch.events.push(event(after, 'landed', before.status))
+    const ended = {
+      operation: run.operation,
+      kind: run.kind,
+      outcome: 'succeeded',
+      acceptedAt: at,
+      endedAt: at,
+      by: run.by,
+    } as const
+    batch.ended.push({ no: before.no, begun: run.begun, status: 'available', ...ended })
+    return after
+  }
+  const step = run.step + 1
+  const results = { ...run.results, [statuses[run.step]!]: { ok: true } }
+  const after = {
+    ...before,
+    status: statuses[step]!,
+    since: at,
+    revision: before.revision + 1,
+    run: { ...run, step, steps: [...run.steps, step], results, attempt: 1, deadlineAt: at + 60_000 },
+  }
+  batch.writes.push({ before, after })
+  batch.events.push(event(after, 'stepDone', before.status))
+  return after
+}
+
+/** Operations a second of `begin` followed by four steps, all in flight moving by one in a commit. */
+function operate(
+  store: Store,
+  count: number,
+  begin: (batch: OpenBatch) => Resource,
+): { perSecond: number; storeShare: number } {
+  let inStore = 0
+  let begun = 0
+  let flying: Resource[] = []
+  const start = performance.now()
+  for (;;) {
+    const batch = empty()
+    const now: Resource[] = flying.map((before) => advance(batch, before))
+    for (let free = inFlight - now.length; free > 0 && begun < count; free--, begun++) now.push(begin(batch))
+    if (batch.writes.length === 0) break
+    const from = performance.now()
+    commit(store, batch)
+    inStore += performance.now() - from
+    flying = now.filter((one) => one.run !== null)
+  }
+  return { perSecond: count / (inStore / 1000), storeShare: inStore / (performance.now() - start) }
+}
+
+function creating(store: Store): (batch: OpenBatch) => Resource {
+  const family = parents(store, 100)
+  return (batch) => {
+    const parent = family[counter % 100]!
+    const no = nextNo()
+    const after = resource(no, parent.no, statuses[0]!, newRun(1, ''))
+    batch.writes.push({ before: null, after })
+    batch.guards.push({ guard: 'revision', no: parent.no, revision: parent.revision })
+    batch.events.push(event(after, 'accepted', ''))
+    batch.keys.push({ key: `key-${no}`, hash: 'abcdefgh', no, begun: 1, at })
+    return after
+  }
+}
+
+/** An operation on a resource that exists and rests: it is loaded first. */
+function extending(store: Store, from: number, pool: number): (batch: OpenBatch) => Resource {
+  const busy = new Set<number>()
+  return (batch) => {
+    let no = 0
+    do no = from + systemRandom.below(pool)
+    while (busy.has(no))
+    busy.add(no)
+    if (busy.size > inFlight * 4) for (const one of busy) if (busy.delete(one) && busy.size <= inFlight * 2) break
+    const answer = store.load([{ ask: 'resource', no }]) as readonly (Resource | null)[]
+    const before = answer[0]!
+    const after = {
+      ...before,
+      status: statuses[0]!,
+      epoch: before.epoch + 1,
+      revision: before.revision + 1,
+      run: newRun(before.epoch + 1, before.status),
+    }
+    batch.writes.push({ before, after })
+    batch.events.push(event(after, 'accepted', before.status))
+    batch.keys.push({ key: `key-${no}-${after.epoch}`, hash: 'abcdefgh', no, begun: after.epoch, at })
+    return after
+  }
+}
+
+const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!
+const show = (value: number) => Math.round(value).toLocaleString('en')
+
+function open(): Store {
+  const store = openSqliteStore({ file: newFile() })
+  void store.useKinds(kinds)
+  return store
+}
+
+async function small(): Promise<void> {
+  const tight: number[] = []
+  const bares: number[] = []
+  const stores: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    tight.push(bare())
+    bares.push(await bareAsync())
+    const store = open()
+    stores.push(operate(store, operations, creating(store)).perSecond)
+    await store.close()
+    console.log(
+      `round ${round}: bare without promises ${show(tight[round]!)}, bare ${show(bares[round]!)}, store ${show(stores[round]!)}`,
+    )
+  }
+  const of = (values: number[]) =>
+    `${show(median(stores))} of ${show(median(values))}: ${(median(stores) / median(values)).toFixed(3)}`
+  console.log(`store to bare ${of(bares)}; to bare without promises ${of(tight)}`)
+}
+
+async function large(): Promise<void> {
+  const fill = (store: Store, count: number) => {
+    const first = counter + 2 ** 32 + 101
+    const result = operate(store, count, creating(store))
+    return { first, result }
+  }
+  const little = open()
+  const smallPool = fill(little, 20_000)
+  const big = open()
+  const bigPool = fill(big, 1_000_000)
+  console.log(
+    `created 1,000,000: ${show(bigPool.result.perSecond)}/s, first 20,000: ${show(smallPool.result.perSecond)}/s`,
+  )
+  const ratios: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    const a = operate(little, operations, extending(little, smallPool.first, 20_000)).perSecond
+    const b = operate(big, operations, extending(big, bigPool.first, 1_000_000)).perSecond
+    const created = operate(big, operations, creating(big)).perSecond
+    ratios.push(b / a)
+    console.log(
+      `round ${round}: extend of 20,000 ${show(a)}, of 1,000,000 ${show(b)}, ratio ${(b / a).toFixed(3)}; create among them ${show(created)}`,
+    )
+  }
+  console.log(`median ratio ${median(ratios).toFixed(3)}`)
+  await little.close()
+  await big.close()
+}
+
+if (process.argv.includes('--large')) await large()
+else await small()
+rmSync(folder, { recursive: true })

@@ -1,18 +1,21 @@
-// The README's example: a database with a disk, its lifecycle and a driver whose names and types all follow from it.
-import { resourceType, type Client, type Driver } from 'homeostat'
+// database.ts: what a database goes through, and the driver that does it. Its disk is a file, its server a folder.
+import { mkdir, rm, truncate, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { resourceType, type Driver } from 'homeostat'
 import { z } from 'zod'
 
-export const database = resourceType('shop.database', {
-  properties: z.object({ sizeGb: z.number().int().positive() }),
+const sizeGb = z.number().int().positive()
+
+export const databases = resourceType('shop.database', {
+  properties: z.object({ sizeGb }),
   statuses: {
     stable: { Ready: 'Serves queries.' },
     transitional: { Creating: 'Being set up.', Growing: 'Its disk is being enlarged.', Deleting: 'Being removed.' },
     failed: { Broken: 'Could not be set up; delete it.' },
     terminal: { Gone: 'Removed.' },
   },
-})
-
-export const databases = database.lifecycle({
+}).lifecycle({
   operations: {
     create: {
       from: [],
@@ -25,21 +28,18 @@ export const databases = database.lifecycle({
     },
     grow: {
       from: ['Ready'],
-      input: z.object({ sizeGb: z.number().int().positive() }),
+      input: z.object({ sizeGb }),
       requires: [
         { says: 'the new size is larger', test: ({ input, resource }) => input.sizeGb > resource.properties.sizeGb },
       ],
-      steps: { growDisk: { during: 'Growing', result: z.object({ device: z.string() }) } },
+      steps: { growDisk: { during: 'Growing' } },
       to: { status: 'Ready', set: { sizeGb: ({ input }) => input.sizeGb } },
       onFailure: 'Ready',
     },
     delete: {
       from: ['*'],
       ifBusy: 'preempt',
-      steps: {
-        stopServer: { during: 'Deleting' },
-        removeDisk: { during: 'Deleting', destroys: 'disk' },
-      },
+      steps: { stopServer: { during: 'Deleting' }, removeDisk: { during: 'Deleting', destroys: 'disk' } },
       to: 'Gone',
       onFailure: { again: '1m' },
     },
@@ -51,32 +51,21 @@ export const databases = database.lifecycle({
   },
 })
 
-/** A pretended world: what exists, by the name the ledger gave it. */
-const disks = new Map<string, number>()
-const servers = new Set<string>()
-
 export const driver: Driver<typeof databases> = {
-  makeDisk: async ({ name, resource }) => void disks.set(name ?? resource.id, resource.properties.sizeGb),
-  startServer: async ({ resource }) => void servers.add(resource.id),
-  growDisk: async ({ ledger, input, signal }) => {
-    signal.throwIfAborted()
-    const disk = ledger.find(({ kind }) => kind === 'disk')
-    if (disk) disks.set(disk.name, input.sizeGb)
-    return { device: `/dev/${disk?.name}` }
+  makeDisk: async ({ name, resource }) => {
+    await mkdir(dirname(`disks/${name}`), { recursive: true })
+    await writeFile(`disks/${name}`, 'x'.repeat(resource.properties.sizeGb))
   },
-  stopServer: async ({ resource }) => void servers.delete(resource.id),
+  startServer: async ({ resource, signal }) => {
+    await sleep(3_000, undefined, { signal }) // It takes a while: a good moment for kill -9.
+    await mkdir(`servers/${resource.id}`, { recursive: true })
+  },
+  growDisk: async ({ ledger, input }) => {
+    for (const { name } of ledger) await truncate(`disks/${name}`, input.sizeGb)
+  },
+  stopServer: ({ resource }) => rm(`servers/${resource.id}`, { recursive: true, force: true }),
   removeDisk: async ({ ledger }) => {
-    for (const { kind, name } of ledger) if (kind === 'disk') disks.delete(name)
+    for (const { name } of ledger) await rm(`disks/${name}`, { force: true })
   },
-  sweeper: {
-    inventory: async () => [...disks.keys()].map((name) => ({ kind: 'disk', name })),
-    destroy: async ({ name }) => void disks.delete(name),
-  },
-}
-
-/** How it is used: names and inputs of the client follow from the lifecycle, too. */
-export async function tour(client: Client<{ database: typeof databases }>) {
-  const { resource } = await client.database.create({ properties: { sizeGb: 10 } })
-  await client.database.grow(resource.id, { sizeGb: 20 })
-  await client.database.delete(resource.id)
+  sweeper: { destroy: ({ name }) => rm(`disks/${name}`, { force: true }) },
 }

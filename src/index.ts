@@ -1,4 +1,8 @@
-// homeostat: declare lifecycles and their drivers, check them, draw them.
+// homeostat: declare lifecycles and their drivers, check them, draw them, run them.
+export { HomeostatError, type ErrorCode } from './base/errors.ts'
+export { createEngine, type Engine, type EngineParts } from './engine/engine.ts'
+export type { Log, LogLevel } from './engine/log.ts'
+export type { EngineSettings } from './engine/options.ts'
 export { checkLifecycles } from './lifecycle/check-lifecycle.ts'
 export type { Accepted, Client, NewResource } from './lifecycle/client.ts'
 export type { Condition, Test, View, When } from './lifecycle/condition.ts'

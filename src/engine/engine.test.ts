@@ -1,8 +1,9 @@
 // The engine as a whole: healing, timers, sweeping, waiting, watching, and what stops it from starting.
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { databases, driver } from '../../examples/database.ts'
+import { databases } from '../../examples/database.ts'
 import type { StoredEvent } from '../decision/state.ts'
+import type { Driver } from '../lifecycle/driver.ts'
 import { resourceType } from '../lifecycle/lifecycle.ts'
 import { createMemoryBackend } from '../store/memory-store.ts'
 import type { Store } from '../store/store.ts'
@@ -228,6 +229,14 @@ describe.each(distances)('sweeping with %s', (_distance, isFar) => {
 describe('the engine', () => {
   test('runs the example of the README, with its typed client', async () => {
     const store = createMemoryBackend().open() as unknown as Store
+    const nothing = async () => {}
+    const driver: Driver<typeof databases> = {
+      makeDisk: nothing,
+      startServer: nothing,
+      growDisk: nothing,
+      stopServer: nothing,
+      removeDisk: nothing,
+    }
     const engine = createEngine({ store, lifecycles: { database: databases }, drivers: { database: driver } })
     await engine.start()
     const client = engine.client('ann')

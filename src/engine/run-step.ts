@@ -33,6 +33,8 @@ export interface CallView {
   readonly properties: unknown
 }
 
+/** After a read that failed. */
+const readAgainMs = 1_000
 /** Progress is written at most this often. */
 const progressGapMs = 1_000
 
@@ -140,15 +142,27 @@ export function runStep(context: StepContext, call: StartedCall): void {
       terminal: true,
     })
   }
-  const preparing = prepare(context, plan, call)
+  let preparing: CallFacts | Promise<CallFacts>
+  try {
+    preparing = prepare(context, plan, call)
+  } catch {
+    return runLater(context, call)
+  }
   if (!(preparing instanceof Promise)) return callDriver(context, call, fn as DriverFunction, preparing)
   preparing.then(
     (facts) => {
-      if (call.abort.isAborted) call.onEnd({ kind: 'unknown', reason: 'the call was withdrawn before it was made' })
+      if (call.abort.isAborted) call.onEnd(withdrawn)
       else callDriver(context, call, fn as DriverFunction, facts)
     },
-    (error: unknown) => call.onEnd(outcomeOfThrown(call.owed.function, error)),
+    () => runLater(context, call),
   )
+}
+
+const withdrawn: Outcome = { kind: 'unknown', reason: 'the call was withdrawn before it was made' }
+
+/** The store could not be read: nothing was begun, so nothing has failed. Tried again while the call is wanted. */
+function runLater(context: StepContext, call: StartedCall): void {
+  context.clock.after(readAgainMs, () => (call.abort.isAborted ? call.onEnd(withdrawn) : runStep(context, call)))
 }
 
 function callDriver(context: StepContext, call: StartedCall, fn: DriverFunction, facts: CallFacts): void {

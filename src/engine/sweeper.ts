@@ -235,5 +235,5 @@ export class Sweeper {
 /** The parts of a ledger name, `type/id/kind/n`; null when it is none. */
 function partsOf(name: string): { readonly type: string; readonly id: string } | null {
   const parts = name.split('/')
-  return parts.length === 4 && /^\d+$/.test(parts[3]!) ? { type: parts[0]!, id: parts[1]! } : null
+  return parts.length === 4 && /^\d+(-\d+)?$/.test(parts[3]!) ? { type: parts[0]!, id: parts[1]! } : null
 }

@@ -36,7 +36,7 @@ export class Places {
   private readonly deleteLink: StatementSync
   private readonly whereIs: StatementSync
   private readonly endLive: StatementSync
-  private readonly isSettled: StatementSync
+  private readonly endedOfLive: StatementSync
 
   constructor(connection: Connection, shapes: Shapes) {
     this.shapes = shapes
@@ -82,7 +82,7 @@ export class Places {
       'select l.no is not null, r.terminal from resource r left join live l using (no) where r.no = ?',
     )
     this.endLive = prepare('update or fail live set ended = ? where no = ?')
-    this.isSettled = prepare('select ended from live where no = ?')
+    this.endedOfLive = prepare('select ended from live where no = ?')
   }
 
   create(after: Resource, last: number, ended: number): void {
@@ -258,7 +258,7 @@ export class Places {
     careful: boolean,
   ): void {
     // Released without a run of its own ending: the latest end is what the live row says.
-    const ended = given ?? (this.isSettled.get(after.no) as unknown as [number] | undefined)?.[0] ?? 0
+    const ended = given ?? (this.endedOfLive.get(after.no) as unknown as [number] | undefined)?.[0] ?? 0
     const { changes } = this.deleteLive.run(before.no, before.revision, before.epoch)
     if (changes !== 1) throw mismatch
     const { no, revision, epoch, since } = after

@@ -30,6 +30,7 @@ export function rejudge(parts: {
         assert(state, `resource ${no} vanished`)
         places.change(state, state, state.last, null, true)
       }
+      places.flush()
       after = nos.at(-1) ?? after
       more = nos.length === page
     }

@@ -19,6 +19,8 @@ export class Shapes {
   private readonly update: StatementSync
   private readonly byId = new Map<number, Shape>()
   private readonly byStatus = new Map<string, Map<string, Shape>>()
+  private lastType = ''
+  private lastStatuses = new Map<string, Shape>()
   private kindOf: KindOf | null = null
   /** Added in the transaction under way: forgotten again when it fails. */
   private added: Shape[] = []
@@ -37,7 +39,12 @@ export class Shapes {
 
   /** Inside a writing transaction: a pair that was never seen is written down. */
   of(type: string, status: string): Shape {
-    return this.byStatus.get(type)?.get(status) ?? this.learn(type, status)
+    // Most of a batch is of one type.
+    if (type !== this.lastType) {
+      this.lastType = type
+      this.lastStatuses = this.byStatus.get(type) ?? new Map()
+    }
+    return this.lastStatuses.get(status) ?? this.learn(type, status)
   }
 
   /** All shapes of a type, or of all types; of some statuses, or of all. */
@@ -60,17 +67,18 @@ export class Shapes {
     return found
   }
 
-  /** Judges every known pair anew; answers those that changed, with what they were. Inside a writing transaction. */
-  judge(kindOf: KindOf): Shape[] {
+  /** Takes `kindOf` for what is new; whether it judges something that is known differently. */
+  differFrom(kindOf: KindOf): boolean {
     this.kindOf = kindOf
     this.reload()
-    const changed: Shape[] = []
-    for (const shape of this.byId.values()) {
-      const kind = kindOf(shape.type, shape.status)
-      if (kind === shape.kind || kind === undefined) continue
-      changed.push(shape)
-      this.update.run(kind, shape.id)
-    }
+    return [...this.byId.values()].some((shape) => isJudgedAnew(shape, kindOf))
+  }
+
+  /** Judges every known pair anew; answers those that changed, as they were. Inside a writing transaction. */
+  judge(kindOf: KindOf): Shape[] {
+    this.reload()
+    const changed = [...this.byId.values()].filter((shape) => isJudgedAnew(shape, kindOf))
+    for (const { id, type, status } of changed) this.update.run(kindOf(type, status), id)
     this.reload()
     return changed
   }
@@ -105,9 +113,18 @@ export class Shapes {
     this.byId.set(id, shape)
     const statuses = this.byStatus.get(type)
     if (statuses) statuses.set(status, shape)
-    else this.byStatus.set(type, new Map([[status, shape]]))
+    else {
+      this.byStatus.set(type, new Map([[status, shape]]))
+      if (type === this.lastType) this.lastStatuses = this.byStatus.get(type)!
+    }
     return shape
   }
+}
+
+/** A status that the declarations no longer know stays as it was judged; '' is no status. */
+function isJudgedAnew({ type, status, kind }: Shape, kindOf: KindOf): boolean {
+  const found: StatusKind | undefined = status === '' ? kind : kindOf(type, status)
+  return found !== undefined && found !== kind
 }
 
 type Row = [id: number, type: string, status: string, kind: StatusKind]

@@ -37,6 +37,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
 
 class SqliteStore implements Store {
   private readonly file: string
+  private readonly readonly: boolean
   private readonly connection: Connection
   private readonly shapes: Shapes
   private readonly places: Places
@@ -48,6 +49,7 @@ class SqliteStore implements Store {
 
   constructor({ file, readonly = false, patienceMs = 5000, log }: SqliteStoreOptions) {
     this.file = file
+    this.readonly = readonly
     const connection = new Connection({ file, readonly, synchronous: 'full', patienceMs })
     this.connection = connection
     try {
@@ -76,15 +78,20 @@ class SqliteStore implements Store {
   }
 
   useKinds(kindOf: KindOf): void {
-    this.writer.change(() =>
-      rejudge({ connection: this.connection, shapes: this.shapes, places: this.places, reader: this.reader, kindOf }),
-    )
+    this.guarded(() => {
+      if (this.readonly || !this.shapes.differFrom(kindOf)) return
+      const { connection, shapes, places, reader } = this
+      this.writer.change(() => rejudge({ connection, shapes, places, reader, kindOf }))
+    })
   }
 
   register({ name, leaseMs, now }: { name: string; leaseMs: number; now: Millis }): Incarnation {
     return this.guarded(() => {
-      const next = this.connection.prepare('update feed set incarnations = incarnations + 1 returning incarnations')
-      const [no] = this.connection.writing(() => next.get()) as unknown as [number]
+      const highest = this.workersOf.highest()
+      const next = this.connection.prepare(
+        'update feed set incarnations = max(incarnations, ?) + 1 returning incarnations',
+      )
+      const [no] = this.connection.writing(() => next.get(highest)) as unknown as [number]
       this.workersOf.register({ no, name, leaseMs, now })
       return no
     })

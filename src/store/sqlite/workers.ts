@@ -24,6 +24,7 @@ export class Workers {
   private readonly finish: StatementSync
   private readonly rows: StatementSync
   private readonly remove: StatementSync
+  private readonly highestRow: StatementSync
   private readonly locks = new Map<Incarnation, DatabaseSync>()
 
   constructor(options: { readonly file: string; readonly patienceMs: number }) {
@@ -44,7 +45,13 @@ export class Workers {
       `update worker set state = ?1 where no = ?2 and state = 'live' and (?1 <> 'expired' or lease <= ?3)`,
     )
     this.rows = this.connection.prepare('select no, name, started, beat, lease, state from worker order by no')
+    this.highestRow = this.connection.prepare('select coalesce(max(no), 0) from worker')
     this.remove = this.connection.prepare(`delete from worker where no = ? and state <> 'live'`)
+  }
+
+  /** The highest number here: a store restored from a back-up may be behind. */
+  highest(): Incarnation {
+    return this.connection.patiently(() => this.highestRow.get() as unknown as [number])[0]
   }
 
   /** The lock comes first: a row without its lock would look dead. */
@@ -121,14 +128,17 @@ function lockedFile(file: string): DatabaseSync {
 
 function isLocked(file: string): boolean {
   if (!existsSync(file)) return false
-  const probe = new DatabaseSync(file, { readOnly: true, timeout: 0 })
+  let probe: DatabaseSync | null = null
   try {
+    probe = new DatabaseSync(file, { readOnly: true, timeout: 0 })
     probe.prepare('select count(*) from sqlite_schema').get()
     return false
   } catch (error) {
     if (isBusy(error)) return true
+    // Forgotten, and removed, by another process just now.
+    if (!existsSync(file)) return false
     throw error
   } finally {
-    probe.close()
+    probe?.close()
   }
 }

@@ -2,7 +2,7 @@
 import { canonical } from '../base/json.ts'
 import type { Outcome } from '../decision/command.ts'
 import type { Phase } from '../decision/state.ts'
-import { durationMs } from '../lifecycle/duration.ts'
+import { durationMs, isDuration } from '../lifecycle/duration.ts'
 import { keepText, toJson } from './json-result.ts'
 
 const invalid = (reason: string): Outcome => ({ kind: 'failed', code: 'invalid_result', reason, terminal: false })
@@ -36,7 +36,7 @@ function againOf(json: unknown): number | null | undefined {
   const keys = Object.keys(json)
   if (keys.length !== 1 || keys[0] !== 'again') return undefined
   const { again } = json as { again: unknown }
-  return (typeof again === 'string' ? durationMs(again) : undefined) ?? null
+  return isDuration(again) ? durationMs(again) : null
 }
 
 /** Told apart by name, not by class: a driver may have its own copy of the package. */
@@ -58,7 +58,11 @@ export function outcomeOfThrown(fn: string, thrown: unknown): Outcome {
 
 function partsOf(thrown: unknown): { name: string; code: string; message: string } {
   if (typeof thrown !== 'object' || thrown === null) {
-    return { name: '', code: '', message: typeof thrown === 'string' ? thrown : canonical(thrown ?? '') }
+    return {
+      name: '',
+      code: '',
+      message: typeof thrown === 'string' ? thrown : thrown === undefined ? '' : canonical(thrown),
+    }
   }
   const { name, code, message } = thrown as { name?: unknown; code?: unknown; message?: unknown }
   return {

@@ -130,7 +130,7 @@ describe('the door', () => {
   test('answers only after the commit', async () => {
     let release = () => {}
     const made = make()
-    const commit = made.store.commit
+    const commit = made.store.commit.bind(made.store)
     made.store.commit = (batch) =>
       new Promise<CommitAnswer>((resolve) => {
         release = () => resolve(commit(batch))
@@ -170,7 +170,7 @@ describe('the door', () => {
 
   test('one command that always conflicts does not sink the others', async () => {
     const { door, store, clock } = make()
-    const commit = store.commit
+    const commit = store.commit.bind(store)
     store.commit = (batch) =>
       batch.writes.some((write) => write.after.no === 13)
         ? { committed: false, conflicts: [13], keys: [] }
@@ -184,7 +184,7 @@ describe('the door', () => {
 
   test('a store that does not answer is asked again until it does; nothing is acknowledged meanwhile', async () => {
     const { door, store, clock } = make()
-    const commit = store.commit
+    const commit = store.commit.bind(store)
     let failures = 3
     store.commit = (batch) => {
       if (failures-- > 0) throw new HomeostatError('store_unavailable', 'away')
@@ -216,7 +216,7 @@ describe('the door', () => {
 
   test('a batch that the store refuses for another reason is halved until the bad command is alone', async () => {
     const { door, store } = make()
-    const commit = store.commit
+    const commit = store.commit.bind(store)
     store.commit = (batch) => {
       if (batch.writes.some((write) => write.after.no === 3)) throw new TypeError('cannot be written')
       return commit(batch)
@@ -234,7 +234,8 @@ describe('the door', () => {
 
   test('works the same with a store that answers later', async () => {
     const { door, store } = make()
-    const { load, commit } = store
+    const load = store.load.bind(store)
+    const commit = store.commit.bind(store)
     store.load = (asks) => Promise.resolve().then(() => load(asks))
     store.commit = (batch) => Promise.resolve().then(() => commit(batch))
     const answers = await Promise.all([add(1), add(1), add(2), act(1, 'refuse')].map((command) => door.ask(command)))
@@ -260,7 +261,7 @@ describe('the door', () => {
       return { accepted: true, changes: { ...nothing, writes: [after] }, resource: after, begun: 0 }
     }
     const { door, store } = make({}, reader)
-    const { load } = store
+    const load = store.load.bind(store)
     store.load = (asks) => {
       asked.push(asks.length)
       return load(asks)
@@ -281,7 +282,7 @@ function createOther(store: Store): { write: () => void } {
     write() {
       const [before] = store.load([{ ask: 'resource', no: 1 }]) as [Resource]
       const after = { ...before, revision: before.revision + 1, description: String(Number(before.description) + 9) }
-      store.commit({ ...nothing, keys: [], guards: [], writes: [{ before, after }] })
+      void store.commit({ ...nothing, keys: [], guards: [], writes: [{ before, after }] })
     },
   }
 }

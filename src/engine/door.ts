@@ -300,10 +300,14 @@ export class Door {
       if (changes === null) continue
       for (const command of changes.followUps) this.submit(command, null)
     }
-    if (batch.writes.length > 0) this.#guarded(() => this.#options.onCommitted?.(batch.writes, lastEvent, this.#known))
-    for (const item of items) {
-      if (item.done !== null) this.#guarded(() => item.done!(item.decision!))
+    if (batch.writes.length > 0) {
+      try {
+        this.#options.onCommitted?.(batch.writes, lastEvent, this.#known)
+      } catch (error) {
+        this.#blame(error)
+      }
     }
+    for (const item of items) this.#answer(item, item.decision!)
   }
 
   /** What a driver really did must not vanish with a lease: it is evidence, and where nobody took over it still counts. */
@@ -319,18 +323,21 @@ export class Door {
 
   #refuse(items: readonly Item[], code: ErrorCode, message: string): void {
     const decision = rejected(code, message)
-    for (const item of items) {
-      if (item.done !== null) this.#guarded(() => item.done!(decision))
+    for (const item of items) this.#answer(item, decision)
+  }
+
+  #answer(item: Item, decision: Decision): void {
+    if (item.done === null) return
+    try {
+      item.done(decision)
+    } catch (error) {
+      this.#blame(error)
     }
   }
 
   /** A listener's fault is its own. */
-  #guarded(call: () => void): void {
-    try {
-      call()
-    } catch (error) {
-      this.#options.log('error', 'a listener of the door threw', { error })
-    }
+  #blame(error: unknown): void {
+    this.#options.log('error', 'a listener of the door threw', { error })
   }
 
   #pause(ms: number): Promise<void> {

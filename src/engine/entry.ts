@@ -80,3 +80,8 @@ function placeOf(list: readonly No[], no: No): number {
   }
   return low
 }
+
+/** Ids given by users never begin like this. */
+export const isGenerated = (resource: Resource): boolean => resource.id.startsWith('~')
+
+export const nameOf = (type: string, id: string): string => `${type}\u0000${id}`

@@ -21,7 +21,8 @@ export function foresee(command: Command, set: WorkingSet, asks: Ask[]): void {
     if (parent !== undefined) wantTarget(set, asks, parent)
     return
   }
-  want(set, asks, { ask: 'resource', no: command.no })
+  // The usual way: nothing is made when it is there.
+  if (!set.hasResource(command.no)) asks.push({ ask: 'resource', no: command.no })
 }
 
 function wantTarget(set: WorkingSet, asks: Ask[], target: Target): void {

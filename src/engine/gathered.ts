@@ -26,6 +26,11 @@ export class Gathered {
     for (const incident of changes.incidents) this.incidents.push(incident)
   }
 
+  get facts() {
+    const { events, ended, keys, late, incidents } = this
+    return { events, ended, keys, late, incidents }
+  }
+
   get isEmpty(): boolean {
     return (
       this.events.length === 0 &&

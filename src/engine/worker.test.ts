@@ -229,7 +229,7 @@ describe.each(distances)('a worker with %s', (_distance, isFar) => {
     await process.engine.operate('bench.rack', 'r-1', 'polish', { by: 'test' })
     await process.clock.settle()
     const polished = process.puppet.calls.filter((one) => one.fn === 'polishBox').map((one) => one.call.item?.id)
-    expect(polished.sort()).toEqual(['b-1', 'b-2', 'b-3'])
+    expect(new Set(polished)).toEqual(new Set(['b-1', 'b-2', 'b-3']))
     await process.engine.operate('bench.rack', 'r-1', 'scrap', { by: 'test' })
     await process.clock.settle()
     for (const id of ['b-1', 'b-2', 'b-3']) expect(await statusOf(process, id)).toBe('Gone')

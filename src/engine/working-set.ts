@@ -17,7 +17,7 @@ import {
 } from '../decision/state.ts'
 import type { Plans } from '../lifecycle/plan.ts'
 import type { Answer, Batch, Guard, Write } from '../store/store.ts'
-import { Entry, Family } from './entry.ts'
+import { Entry, Family, isGenerated, nameOf } from './entry.ts'
 import { Gathered, nameOfRun } from './gathered.ts'
 
 export interface WorkingSetOptions {
@@ -76,22 +76,23 @@ export class WorkingSet implements Situation {
       const found = this.resource(no)
       return found?.type === type ? found : null
     }
-    const name = nameOf(type, id)
-    const entry = this.#named.get(name)
-    if (entry !== undefined && this.#usable(entry)) {
-      this.#note(entry)
-      return entry.resource
-    }
-    if (this.#absent.has(name)) return null
-    throw new Needs({ ask: 'named', type, id })
+    if (!this.#hasNamed(type, id)) throw new Needs({ ask: 'named', type, id })
+    const entry = this.#named.get(nameOf(type, id))
+    if (entry === undefined) return null
+    this.#note(entry)
+    return entry.resource
   }
 
   children(no: No): readonly Resource[] {
-    return this.#members(no, null) ?? needs({ ask: 'children', no })
+    const members = this.#members(no, null)
+    if (members === null) throw new Needs({ ask: 'children', no })
+    return members
   }
 
   linkedBy(no: No, link: string): readonly Resource[] {
-    return this.#members(no, link) ?? needs({ ask: 'linkedBy', no, link })
+    const members = this.#members(no, link)
+    if (members === null) throw new Needs({ ask: 'linkedBy', no, link })
+    return members
   }
 
   key(key: string): KeyRecord | null {
@@ -121,19 +122,25 @@ export class WorkingSet implements Situation {
     this.#gathered = new Gathered()
   }
 
+  hasResource(no: No): boolean {
+    const entry = this.#entries.get(no)
+    return entry !== undefined && this.#usable(entry)
+  }
+
+  #hasNamed(type: string, id: string): boolean {
+    const no = numberOfGeneratedId(id)
+    if (no !== null) return this.hasResource(no)
+    const entry = this.#named.get(nameOf(type, id))
+    return entry !== undefined ? this.#usable(entry) : this.#absent.has(nameOf(type, id))
+  }
+
   /** True when a decision could read the fact now: what is known to be needed is loaded before deciding. */
   has(ask: Ask): boolean {
     switch (ask.ask) {
-      case 'resource': {
-        const entry = this.#entries.get(ask.no)
-        return entry !== undefined && this.#usable(entry)
-      }
-      case 'named': {
-        const no = numberOfGeneratedId(ask.id)
-        if (no !== null) return this.has({ ask: 'resource', no })
-        const entry = this.#named.get(nameOf(ask.type, ask.id))
-        return entry !== undefined ? this.#usable(entry) : this.#absent.has(nameOf(ask.type, ask.id))
-      }
+      case 'resource':
+        return this.hasResource(ask.no)
+      case 'named':
+        return this.#hasNamed(ask.type, ask.id)
       case 'key':
         return this.#gathered.knownKeys.has(ask.key)
       case 'endedRun':
@@ -173,7 +180,7 @@ export class WorkingSet implements Situation {
   apply(changes: Changes): void {
     for (const after of changes.writes) {
       const entry = this.#entry(after.no)
-      if (entry.resource === null && numberOfGeneratedId(after.id) === null) {
+      if (entry.resource === null && !isGenerated(after)) {
         this.#named.set(nameOf(after.type, after.id), entry)
       }
       if (entry.written !== this.#batch) {
@@ -206,8 +213,7 @@ export class WorkingSet implements Situation {
       guards.push(link === null ? { guard: 'children', no, members } : { guard: 'linkedBy', no, link, members })
     }
     for (const { type, id } of this.#absent.values()) guards.push({ guard: 'absent', type, id })
-    const { events, ended, keys, late, incidents } = this.#gathered
-    return { writes, guards, events, ended, keys, late, incidents }
+    return { writes, guards, ...this.#gathered.facts }
   }
 
   /** The batch is in the store: what it saw is now what is stored. */
@@ -319,7 +325,7 @@ export class WorkingSet implements Situation {
     entry.asOf = this.#asOf
     entry.stored = resource
     entry.resource = resource
-    if (resource !== null && numberOfGeneratedId(resource.id) === null) {
+    if (resource !== null && !isGenerated(resource)) {
       this.#named.set(nameOf(resource.type, resource.id), entry)
     }
   }
@@ -370,7 +376,7 @@ export class WorkingSet implements Situation {
     this.#entries.delete(entry.no)
     this.#families -= entry.families
     const resource = entry.stored ?? entry.resource
-    if (resource === null || numberOfGeneratedId(resource.id) !== null) return
+    if (resource === null || isGenerated(resource)) return
     const name = nameOf(resource.type, resource.id)
     if (this.#named.get(name) === entry) this.#named.delete(name)
   }
@@ -391,10 +397,4 @@ export class WorkingSet implements Situation {
       }
     }
   }
-}
-
-const nameOf = (type: string, id: string): string => `${type}\u0000${id}`
-
-function needs(ask: Ask): never {
-  throw new Needs(ask)
 }

@@ -1,9 +1,11 @@
 // What a worker keeps in memory of a run it owns, and of each call it makes for it.
+import type { Outcome } from '../decision/command.ts'
 import type { OwedCall } from '../decision/owed.ts'
 import type { Lane, No, Resource } from '../decision/state.ts'
 import type { Plan } from '../lifecycle/plan.ts'
+import { Abort, type Progress } from './driver-call.ts'
 import type { Waiting } from './lanes.ts'
-import { Abort } from './run-step.ts'
+import type { StartedCall } from './run-step.ts'
 
 export class OwnedRun {
   readonly no: No
@@ -31,7 +33,8 @@ export class OwnedRun {
   }
 
   find(owed: OwedCall): RunCall | undefined {
-    return this.calls.find((call) => call.epoch === this.resource.epoch && call.is(owed))
+    for (const call of this.calls) if (call.epoch === this.resource.epoch && call.is(owed)) return call
+    return undefined
   }
 
   /** The first calls of a pre-empting run need not wait: the interrupted call was made here and has ended. */
@@ -42,24 +45,47 @@ export class OwnedRun {
   }
 }
 
-export class RunCall implements Waiting {
+/** Who is told what becomes of a call. */
+export interface CallListener {
+  progressed(call: RunCall, text: string): void
+  ended(call: RunCall, outcome: Outcome): void
+}
+
+export class RunCall implements Waiting, StartedCall {
+  readonly #listener: CallListener
   readonly owned: OwnedRun
   readonly owed: OwedCall
   readonly epoch: number
   readonly lane: Lane
   readonly tenant: string
   readonly abort = new Abort()
+  /** As it was when the call was made. */
+  resource: Resource
+  progress: Progress | null = null
   state: 'queued' | 'running' | 'reporting' | 'detached' | 'gone' = 'queued'
-  startedAt = 0
   refusals = 0
   cancelReport: (() => void) | null = null
 
-  constructor(owned: OwnedRun, owed: OwedCall) {
+  constructor(owned: OwnedRun, owed: OwedCall, listener: CallListener) {
+    this.#listener = listener
     this.owned = owned
+    this.resource = owned.resource
     this.owed = owed
     this.epoch = owned.resource.epoch
     this.lane = owned.resource.run!.lane
     this.tenant = owned.resource.tenant
+  }
+
+  get plan(): Plan {
+    return this.owned.plan
+  }
+
+  onProgress(text: string): void {
+    this.#listener.progressed(this, text)
+  }
+
+  onEnd(outcome: Outcome): void {
+    this.#listener.ended(this, outcome)
   }
 
   get no(): No {
@@ -77,5 +103,12 @@ export class RunCall implements Waiting {
 
   is(owed: OwedCall): boolean {
     return this.owed.name.attempt === owed.name.attempt && this.owed.key === owed.key
+  }
+
+  /** Still owed by the run as it is now. */
+  isAmong(owed: readonly OwedCall[]): boolean {
+    if (this.epoch !== this.owned.resource.epoch) return false
+    for (const one of owed) if (this.is(one)) return true
+    return false
   }
 }

@@ -9,11 +9,12 @@ import type { Plans } from '../lifecycle/plan.ts'
 import type { Store, Write } from '../store/store.ts'
 import { outcomeOfThrown } from './call-outcome.ts'
 import type { Door } from './door.ts'
+import { Abort } from './driver-call.ts'
 import { keepText } from './json-result.ts'
 import type { Log } from './log.ts'
 import { askNamed } from './read.ts'
 import { Rhythm } from './rhythm.ts'
-import { Abort, type AnyDriver } from './run-step.ts'
+import type { AnyDriver } from './run-step.ts'
 
 export type SweepPolicy = 'sweep' | 'list'
 

@@ -5,7 +5,7 @@ import { runId, type Resource } from '../decision/state.ts'
 import type { Client } from '../lifecycle/client.ts'
 import type { AnyLifecycle } from '../lifecycle/lifecycle.ts'
 import type { Plan, Plans } from '../lifecycle/plan.ts'
-import { viewOf } from './run-step.ts'
+import { viewOf } from './driver-call.ts'
 
 export type LifecycleSet = Readonly<Record<string, AnyLifecycle>>
 

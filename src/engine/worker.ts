@@ -19,7 +19,7 @@ import type { ForeignWrites } from './foreign-writes.ts'
 import { Lanes } from './lanes.ts'
 import type { LeaseKeeper } from './lease-keeper.ts'
 import type { Log } from './log.ts'
-import { OwnedRun, RunCall } from './owned-run.ts'
+import { OwnedRun, RunCall, type CallListener } from './owned-run.ts'
 import { runStep, type StepContext } from './run-step.ts'
 import { RunWatch, trustMs } from './run-watch.ts'
 
@@ -40,6 +40,7 @@ export interface WorkerOptions extends StepContext {
 const reportAgainFirstMs = 1_000
 const reportAgainAtMostMs = 60_000
 const leaseLookMs = 100
+const looksAgainAfter = 50
 
 export class Worker {
   readonly #options: WorkerOptions
@@ -51,9 +52,17 @@ export class Worker {
   readonly #alarm: Alarm
   readonly #deadlines: DeadlineWatch
   readonly #watch: RunWatch
+  readonly #listener: CallListener = {
+    progressed: (call, text) => this.#progress(call, text),
+    ended: (call, outcome) => this.#ended(call, outcome),
+  }
   #state: 'working' | 'stopping' | 'stopped' = 'working'
   #cancelLeaseLook: (() => void) | null = null
   #isPumping = false
+  #now = 0
+  #monotonic = 0
+  #mayStart = false
+  #begun = 0
   #whenEmpty: (() => void) | null = null
   readonly figures = { calls: 0, aborted: 0 }
 
@@ -96,6 +105,7 @@ export class Worker {
 
   /** What was committed here. */
   committed(writes: readonly Write[], known: Known): void {
+    this.#look()
     for (const { before, after } of writes) {
       const run = after.run
       if (run !== null && run.owner === this.#me) this.#keep(after, before, known)
@@ -113,6 +123,7 @@ export class Worker {
     const owned = this.#owned.get(resource.no)
     if (owned === undefined || resource.revision <= owned.resource.revision) return
     this.#options.door.forget(resource.no)
+    this.#look()
     if (resource.run !== null && resource.run.owner === this.#me) this.#keep(resource, owned.resource, known)
     else this.#release(owned, 'the run moved on elsewhere')
     this.#pump()
@@ -129,6 +140,7 @@ export class Worker {
   async stop(patienceMs: number): Promise<void> {
     if (this.#state !== 'working') return
     this.#state = 'stopping'
+    this.#look()
     for (const owned of this.#owned.values()) this.#compare(owned)
     if (this.#owned.size > 0) {
       const empty = new Promise<void>((resolve) => (this.#whenEmpty = resolve))
@@ -140,6 +152,13 @@ export class Worker {
     }
     this.#state = 'stopped'
     this.#quiet()
+  }
+
+  /** Clocks and lease, looked at once for many runs. */
+  #look(): void {
+    this.#now = this.#clock.now()
+    this.#monotonic = this.#clock.monotonic()
+    this.#mayStart = this.#options.lease.mayStart()
   }
 
   #quiet(): void {
@@ -186,23 +205,22 @@ export class Worker {
       if (!owned.calls.some((call) => call.isUnderWay)) this.#giveBack(owned)
       return
     }
-    const now = this.#clock.now()
     const isGraceOver = owned.isGraceOver
     for (const one of owed) {
       if (owned.calls.length > 0 && owned.find(one) !== undefined) continue
-      if (one.dueAt > now && !isGraceOver) this.#wakeAt(owned, one.dueAt)
+      if (one.dueAt > this.#now && !isGraceOver) this.#wakeAt(owned, one.dueAt)
       else this.#begin(owned, one)
     }
     if (isGraceOver) owned.graceOf = 0
   }
 
   #withdrawUnowed(owned: OwnedRun, owed: readonly OwedCall[]): void {
-    const kept: RunCall[] = []
+    let kept = 0
     for (const call of owned.calls) {
-      if (call.epoch === owned.resource.epoch && owed.some((one) => call.is(one))) kept.push(call)
+      if (call.isAmong(owed)) owned.calls[kept++] = call
       else this.#withdraw(call, 'the run no longer owes this call')
     }
-    owned.calls = kept
+    owned.calls.length = kept
   }
 
   #wakeAt(owned: OwnedRun, at: number): void {
@@ -220,17 +238,20 @@ export class Worker {
       due.push(owned)
     }
     await this.#watch.verify(due)
+    this.#look()
     for (const owned of due) if (this.#owned.get(owned.no) === owned) this.#compare(owned)
     this.#pump()
   }
 
   #begin(owned: OwnedRun, owed: OwedCall): void {
-    const call = new RunCall(owned, owed)
+    const call = new RunCall(owned, owed, this.#listener)
     owned.calls.push(call)
     if (owed.does === 'driver') {
+      // A driver that blocks the loop makes what was looked up grow old.
+      if (++this.#begun % looksAgainAfter === 0) this.#look()
       // From old knowledge nothing is begun at once: a delete elsewhere may have ended the run. The line verifies it first.
-      const isFresh = owned.trustedAt > this.#clock.monotonic() - trustMs
-      if (isFresh && this.#options.lease.mayStart() && this.#lanes.enter(call.lane)) this.#start(call)
+      const isFresh = owned.trustedAt > this.#monotonic - trustMs
+      if (isFresh && this.#mayStart && this.#lanes.enter(call.lane)) this.#start(call)
       else this.#lanes.add(call)
     } else if (owed.does === 'ask') {
       call.state = 'running'
@@ -282,16 +303,10 @@ export class Worker {
 
   #start(call: RunCall): void {
     call.state = 'running'
-    call.startedAt = this.#clock.monotonic()
     this.figures.calls++
     this.#watch.start()
-    runStep(this.#options, {
-      resource: call.owned.resource,
-      owed: call.owed,
-      abort: call.abort,
-      onProgress: (text) => this.#progress(call, text),
-      onEnd: (outcome) => this.#ended(call, outcome),
-    })
+    call.resource = call.owned.resource
+    runStep(this.#options, call)
   }
 
   #progress(call: RunCall, text: string): void {
@@ -305,6 +320,7 @@ export class Worker {
     if (call.state === 'detached') {
       const { owned } = call
       owned.detached--
+      this.#look()
       // The driver obeyed the signal: nothing to tell. Anything else is evidence of what really happened.
       if (outcome.kind !== 'failed' && outcome.kind !== 'unknown') this.#report(call, outcome)
       if (owned.detached === 0 && this.#owned.get(call.no) === owned) this.#compare(owned)

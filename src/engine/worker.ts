@@ -62,7 +62,6 @@ export class Worker {
   #now = 0
   #monotonic = 0
   #mayStart = false
-  #begun = 0
   #whenEmpty: (() => void) | null = null
   readonly figures = { calls: 0, aborted: 0 }
 
@@ -248,7 +247,7 @@ export class Worker {
     owned.calls.push(call)
     if (owed.does === 'driver') {
       // A driver that blocks the loop makes what was looked up grow old.
-      if (++this.#begun % looksAgainAfter === 0) this.#look()
+      if (this.figures.calls % looksAgainAfter === 0) this.#look()
       // From old knowledge nothing is begun at once: a delete elsewhere may have ended the run. The line verifies it first.
       const isFresh = owned.trustedAt > this.#monotonic - trustMs
       if (isFresh && this.#mayStart && this.#lanes.enter(call.lane)) this.#start(call)

@@ -8,6 +8,7 @@ import type { Door } from './door.ts'
 import type { ForeignWrites } from './foreign-writes.ts'
 import type { Log } from './log.ts'
 import { Rhythm } from './rhythm.ts'
+import { isKnownHere } from './start-checks.ts'
 import type { Worker } from './worker.ts'
 
 export interface ClaimerOptions {
@@ -74,7 +75,7 @@ export class Claimer {
         return gapMs * 10
       }
       const found = await store.work({ work: 'waiting' }, clock.now(), room, after)
-      await this.#claim(found.filter((one) => this.#options.plans.get(one.type) !== undefined).map((one) => one.no))
+      await this.#claim(found.filter((one) => isKnownHere(this.#options.plans, one)).map((one) => one.no))
       if (found.length < room) return pollMs
       after = found.at(-1)!.no
     }

@@ -12,7 +12,7 @@ import { HomeostatError, type ErrorCode } from '../base/errors.ts'
 import type { Random } from '../base/random.ts'
 import type { Command } from '../decision/command.ts'
 import type { Decision, Rejected } from '../decision/decision.ts'
-import { Needs, type Ask, type Situation } from '../decision/situation.ts'
+import type { Ask, Situation } from '../decision/situation.ts'
 import type { Incarnation, No } from '../decision/state.ts'
 import type { Plans } from '../lifecycle/plan.ts'
 import type { Batch, CommitAnswer, Store, Write } from '../store/store.ts'
@@ -56,7 +56,7 @@ interface Item {
 const conflictsBeforeHalving = 3
 const conflictsAlone = 12
 /** A decision that keeps asking for facts is broken. */
-const loadRoundsMax = 1000
+const loadRoundsMax = 1_000
 const retryFirstMs = 50
 const retryAtMostMs = 5_000
 
@@ -241,44 +241,44 @@ export class Door {
     return this.#decideWhatCan(items)
   }
 
-  #decideWhatCan(items: Item[]): Promise<unknown> | null {
+  #decideWhatCan(items: Item[], rounds = 0): Promise<unknown> | null {
     let left = items
-    for (let round = 0; ; round++) {
+    for (let round = rounds; ; round++) {
       const asks: Ask[] = []
       const stuck: Item[] = []
       for (const item of left) {
-        const needed = this.#decideOne(item)
-        if (needed === null) continue
+        if (this.#decideOne(item)) continue
         if (round > loadRoundsMax)
           item.decision = rejected('declaration_defect', 'The decision never stops asking for facts.')
         else {
-          asks.push(needed)
+          for (const ask of this.#set.missing) asks.push(ask)
           stuck.push(item)
         }
       }
       if (stuck.length === 0) return null
       const loading = this.#load(distinct(asks))
       left = stuck
-      if (loading !== null) return loading.then(() => this.#decideWhatCan(stuck))
+      if (loading !== null) return loading.then(() => this.#decideWhatCan(stuck, round + 1))
     }
   }
 
-  /** The fact that is missing, or null when it is decided. */
-  #decideOne(item: Item): Ask | null {
+  /** False: facts are missing, and what was decided without them is void. */
+  #decideOne(item: Item): boolean {
     const set = this.#set
+    if (set.missing.length > 0) set.missing = []
     set.strict = !isOfRun(item.command)
     set.claimant = this.#options.claimantFor === undefined ? 0 : this.#options.claimantFor(item.command)
     try {
       const decision = this.#options.decide(this.#options.plans, set, item.command)
+      if (set.missing.length > 0) return false
       item.decision = decision
       if (decision.changes !== null) set.apply(decision.changes)
-      return null
     } catch (error) {
-      if (error instanceof Needs) return error.ask
+      if (set.missing.length > 0) return false
       this.#options.log('error', 'a decision threw', { error, command: item.command })
       item.decision = rejected('declaration_defect', `Cannot decide ${item.command.kind}: ${textOf(error)}.`)
-      return null
     }
+    return true
   }
 
   #load(asks: readonly Ask[]): Promise<unknown> | null {

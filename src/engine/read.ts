@@ -1,6 +1,6 @@
-// Reads what a computation needs, outside of any change: the same "say what is missing, load it, compute again" as the door.
+// Reads what a computation needs, outside of any change: the same "see what is missing, load it, compute again" as the door.
 import type { Clock } from '../base/clock.ts'
-import { Needs, type Ask, type Situation } from '../decision/situation.ts'
+import type { Ask, Situation } from '../decision/situation.ts'
 import { numberOfGeneratedId } from '../decision/state.ts'
 import type { Plans } from '../lifecycle/plan.ts'
 import type { Answer, MaybePromise, Store } from '../store/store.ts'
@@ -21,16 +21,20 @@ export function read<T>(from: ReadFrom, compute: (situation: Situation) => T): M
 
 function attempt<T>(from: ReadFrom, set: WorkingSet, compute: (situation: Situation) => T): MaybePromise<T> {
   for (;;) {
-    let ask
+    set.missing = []
+    let computed: { readonly value: T } | { readonly thrown: unknown }
     try {
-      return compute(set)
+      computed = { value: compute(set) }
     } catch (thrown) {
-      if (!(thrown instanceof Needs)) throw thrown
-      ask = thrown.ask
+      computed = { thrown }
     }
-    const missing = ask
-    const supply = (answers: readonly Answer[]) => set.supply(missing, answers[0]!)
-    const loading = from.store.load([missing])
+    const asks = set.missing
+    if (asks.length === 0) {
+      if ('thrown' in computed) throw computed.thrown
+      return computed.value
+    }
+    const supply = (answers: readonly Answer[]) => asks.forEach((ask, i) => set.supply(ask, answers[i]!))
+    const loading = from.store.load(asks)
     if (loading instanceof Promise) {
       return loading.then((answers) => {
         supply(answers)

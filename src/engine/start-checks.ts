@@ -1,6 +1,7 @@
 // What must be right before anything runs: the declarations, the drivers, and that every stored resource that is on its way
 // stands in a status and step that is still declared. Each check tells all faults at once.
 import { HomeostatError } from '../base/errors.ts'
+import type { Resource } from '../decision/state.ts'
 import { checkLifecycles } from '../lifecycle/check-lifecycle.ts'
 import type { AnyLifecycle } from '../lifecycle/lifecycle.ts'
 import type { Plan, Plans } from '../lifecycle/plan.ts'
@@ -68,6 +69,13 @@ export async function requireKnownShapes(plans: Plans, store: Store): Promise<vo
       'Load the declaration that knows them and let them settle, or move them with setStatus, then start again.',
     { details: unknown },
   )
+}
+
+/** Another process may have a newer declaration: what it began and nobody here can carry on is left to it. */
+export function isKnownHere(plans: Plans, resource: Resource): boolean {
+  const { type, status, run } = resource
+  if (plans.get(type) === undefined) return false
+  return strangerBecause(plans, { type, status, operation: run?.operation ?? '', step: run?.step ?? -1 }) === null
 }
 
 function strangerBecause(

@@ -5,6 +5,7 @@ import type { Ask } from '../decision/situation.ts'
 import type { Incarnation, No, Resource } from '../decision/state.ts'
 import type { Plans } from '../lifecycle/plan.ts'
 import type { Store } from '../store/store.ts'
+import { isKnownHere } from './start-checks.ts'
 
 export interface Stuck {
   readonly resource: Resource
@@ -70,7 +71,7 @@ function page(
 ): StuckPage {
   const stuck: Stuck[] = []
   for (const resource of found) {
-    if (context.plans.get(resource.type) !== undefined && isStuck(resource)) stuck.push({ resource, found: how })
+    if (isKnownHere(context.plans, resource) && isStuck(resource)) stuck.push({ resource, found: how })
   }
   return { stuck, next: found.length < pageSize ? null : found.at(-1)!.no }
 }

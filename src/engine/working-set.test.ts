@@ -4,7 +4,7 @@ import { systemClock } from '../base/clock.ts'
 import { seededRandom, type Random } from '../base/random.ts'
 import type { SetStatus } from '../decision/command.ts'
 import type { Decision } from '../decision/decision.ts'
-import { Needs, type Situation } from '../decision/situation.ts'
+import type { Situation } from '../decision/situation.ts'
 import type { Resource } from '../decision/state.ts'
 import type { Plans } from '../lifecycle/plan.ts'
 import { createMemoryBackend, type MemoryBackend } from '../store/memory-store.ts'
@@ -144,7 +144,8 @@ describe('the working set', () => {
     set.begin(0, 1)
     const child = resource(5, 1)
     set.apply({ ...nothing, writes: [child] })
-    expect(() => set.children(1)).toThrow(Needs)
+    set.children(1)
+    expect(set.missing).toEqual([{ ask: 'children', no: 1 }])
     set.supply({ ask: 'children', no: 1 }, [resource(3, 1), resource(9, 1)])
     expect(set.children(1).map((one) => one.no)).toEqual([3, 5, 9])
     set.apply({ ...nothing, writes: [{ ...child, status: 'Gone', revision: 2 }] })
@@ -177,9 +178,10 @@ describe('the working set', () => {
     expect(set.size).toBeLessThanOrEqual(16)
     set.begin(0, 2)
     expect(set.resource(3)?.no).toBe(3)
-    expect(() => set.resource(100)).toThrow(Needs)
+    expect(set.resource(100)).toBe(null)
+    expect(set.missing).toEqual([{ ask: 'resource', no: 100 }])
     set.begin(0, 3)
     set.strict = true
-    expect(() => set.resource(3)).toThrow(Needs)
+    expect([set.hasResource(3), set.hasResource(100)]).toEqual([false, false])
   })
 })

@@ -6,7 +6,7 @@
 // A batch goes: begin -> decisions (read, apply) with loads between -> commit or rollback.
 import type { Millis } from '../base/clock.ts'
 import type { Changes } from '../decision/decision.ts'
-import { Needs, type Ask, type Situation } from '../decision/situation.ts'
+import type { Ask, Situation } from '../decision/situation.ts'
 import {
   numberOfGeneratedId,
   type EndedRun,
@@ -20,11 +20,7 @@ import type { Answer, Batch, Guard, Write } from '../store/store.ts'
 import { Entry, Family, isGenerated, nameOf } from './entry.ts'
 import { Gathered, nameOfRun } from './gathered.ts'
 
-export interface WorkingSetOptions {
-  readonly plans: Plans
-  /** Entries kept beside the owned ones. */
-  readonly cacheSize: number
-}
+const none: readonly Resource[] = []
 
 export class WorkingSet implements Situation {
   now: Millis = 0
@@ -52,10 +48,14 @@ export class WorkingSet implements Situation {
   readonly #absent = new Map<string, { readonly type: string; readonly id: string }>()
   #gathered = new Gathered()
 
-  constructor(options: WorkingSetOptions) {
+  /** `cacheSize`: entries kept beside the owned ones. */
+  constructor(options: { readonly plans: Plans; readonly cacheSize: number }) {
     this.#plans = options.plans
     this.#cacheSize = options.cacheSize
   }
+
+  /** Facts that were looked for and are not loaded: whatever was computed meanwhile is void. */
+  missing: Ask[] = []
 
   // ---- Situation
 
@@ -65,7 +65,7 @@ export class WorkingSet implements Situation {
 
   resource(no: No): Resource | null {
     const entry = this.#entries.get(no)
-    if (entry === undefined || !this.#usable(entry)) throw new Needs({ ask: 'resource', no })
+    if (entry === undefined || !this.#usable(entry)) return this.#lacks({ ask: 'resource', no }, null)
     this.#note(entry)
     return entry.resource
   }
@@ -76,7 +76,7 @@ export class WorkingSet implements Situation {
       const found = this.resource(no)
       return found?.type === type ? found : null
     }
-    if (!this.#hasNamed(type, id)) throw new Needs({ ask: 'named', type, id })
+    if (!this.#hasNamed(type, id)) return this.#lacks({ ask: 'named', type, id }, null)
     const entry = this.#named.get(nameOf(type, id))
     if (entry === undefined) return null
     this.#note(entry)
@@ -84,27 +84,21 @@ export class WorkingSet implements Situation {
   }
 
   children(no: No): readonly Resource[] {
-    const members = this.#members(no, null)
-    if (members === null) throw new Needs({ ask: 'children', no })
-    return members
+    return this.#members(no, null) ?? this.#lacks({ ask: 'children', no }, none)
   }
 
   linkedBy(no: No, link: string): readonly Resource[] {
-    const members = this.#members(no, link)
-    if (members === null) throw new Needs({ ask: 'linkedBy', no, link })
-    return members
+    return this.#members(no, link) ?? this.#lacks({ ask: 'linkedBy', no, link }, none)
   }
 
   key(key: string): KeyRecord | null {
     const record = this.#gathered.knownKeys.get(key)
-    if (record === undefined) throw new Needs({ ask: 'key', key })
-    return record
+    return record === undefined ? this.#lacks({ ask: 'key', key }, null) : record
   }
 
   endedRun(no: No, begun: number): EndedRun | null {
     const run = this.#gathered.knownRuns.get(nameOfRun(no, begun))
-    if (run === undefined) throw new Needs({ ask: 'endedRun', no, begun })
-    return run
+    return run === undefined ? this.#lacks({ ask: 'endedRun', no, begun }, null) : run
   }
 
   // ---- the batch
@@ -265,6 +259,12 @@ export class WorkingSet implements Situation {
   }
 
   // ---- inside
+
+  /** Goes on as if there were nothing, so that one try finds all facts it can that are to be loaded, not only the first. */
+  #lacks<T>(ask: Ask, nothing: T): T {
+    this.missing.push(ask)
+    return nothing
+  }
 
   #entry(no: No): Entry {
     let entry = this.#entries.get(no)

@@ -4,26 +4,32 @@ import type { Clock } from '../base/clock.ts'
 import type { No } from '../decision/state.ts'
 import { probeDeadlineMs } from '../decision/step-ended.ts'
 import type { Plans } from '../lifecycle/plan.ts'
+import type { Door } from './door.ts'
 import type { OwnedRun } from './owned-run.ts'
 
 /** A deadline that was told and is still there is looked at again after this long. */
 const lookAgainMs = 1_000
 
+export interface DeadlineContext {
+  readonly clock: Clock
+  readonly plans: Plans
+  readonly door: Door
+  readonly by: string
+  /** What is known of the run may be old. */
+  readonly refused: (owned: OwnedRun) => void
+}
+
 export class DeadlineWatch {
+  readonly #context: DeadlineContext
   readonly #clock: Clock
   readonly #runs: ReadonlyMap<No, OwnedRun>
-  readonly #tell: (owned: OwnedRun) => void
   readonly #shortestMs: number
   #cancel: (() => void) | null = null
 
-  constructor(
-    context: { readonly clock: Clock; readonly plans: Plans },
-    runs: ReadonlyMap<No, OwnedRun>,
-    tell: (owned: OwnedRun) => void,
-  ) {
+  constructor(context: DeadlineContext, runs: ReadonlyMap<No, OwnedRun>) {
+    this.#context = context
     this.#clock = context.clock
     this.#runs = runs
-    this.#tell = tell
     this.#shortestMs = shortestDeadlineMs(context.plans)
   }
 
@@ -59,6 +65,17 @@ export class DeadlineWatch {
       }
     }
     return next
+  }
+
+  #tell(owned: OwnedRun): void {
+    const { door, by, refused } = this.#context
+    const { revision, epoch } = owned.resource
+    owned.overdueTold = revision
+    door.submit({ kind: 'deadlinePassed', no: owned.no, epoch, by }, (decision) => {
+      if (decision.accepted || owned.overdueTold !== revision) return
+      owned.overdueTold = 0
+      refused(owned)
+    })
   }
 }
 

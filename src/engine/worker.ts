@@ -73,7 +73,8 @@ export class Worker {
     this.#lanes = new Lanes(options.concurrency)
     this.#alarm = new Alarm(options.clock, (nos) => void this.#due(nos))
     this.#watch = new RunWatch(options, this.#owned, (resource, known) => this.seen(resource, known))
-    this.#deadlines = new DeadlineWatch(options, this.#owned, (owned) => this.#tellOverdue(owned))
+    const refused = (owned: OwnedRun) => void this.#watch.refresh(owned)
+    this.#deadlines = new DeadlineWatch({ ...options, by: this.#by, refused }, this.#owned)
   }
 
   /** The incarnation that new runs may name as their owner now; 0 when this worker is full or stopping. */
@@ -196,8 +197,17 @@ export class Worker {
     this.#whenEmpty?.()
   }
 
-  /** The heart: what is owed against what is under way. */
+  /** One run that cannot be understood here must not stop the others. */
   #compare(owned: OwnedRun): void {
+    try {
+      this.#compareOwed(owned)
+    } catch (error) {
+      this.#options.log('error', 'cannot tell what a run owes', { error, no: owned.no })
+    }
+  }
+
+  /** The heart: what is owed against what is under way. */
+  #compareOwed(owned: OwnedRun): void {
     const owed = owedCalls(owned.plan, owned.resource)
     if (owned.calls.length > 0) this.#withdrawUnowed(owned, owed)
     if (this.#state === 'stopping') {
@@ -385,15 +395,5 @@ export class Worker {
       if (!decision.accepted && this.#owned.get(owned.no) === owned) this.#release(owned, 'the worker stops')
     }
     this.#options.door.submit({ kind: 'handOver', no: owned.no, epoch: owned.resource.epoch, by: this.#by }, done)
-  }
-
-  #tellOverdue(owned: OwnedRun): void {
-    const { revision, epoch } = owned.resource
-    owned.overdueTold = revision
-    this.#options.door.submit({ kind: 'deadlinePassed', no: owned.no, epoch, by: this.#by }, (decision) => {
-      if (decision.accepted || owned.overdueTold !== revision) return
-      owned.overdueTold = 0
-      void this.#watch.refresh(owned)
-    })
   }
 }

@@ -156,7 +156,7 @@ export function fileFaults({ resources, events }: Seen, world: World): string[] 
     }
     const size = ledger.length === 0 ? null : world.sizeOf(ledger[0]!.name)
     if (status === 'Ready' && size !== properties['size'])
-      faults.push(`${id} is Ready with size ${String(properties['size'])}, its file has ${size}`)
+      faults.push(`${id} is Ready with ${JSON.stringify(properties)}, its file has ${size}`)
     if (status !== 'Ready' && ledger.length > 0) faults.push(`${id} is ${status} and still has a file in the ledger`)
     if (imported.has(no)) continue
     const payments = world.paymentsOf(id).length

@@ -54,13 +54,11 @@ describe('SIGKILL inside a call', () => {
       const times = await judge(client, kills).catch((error: unknown) => {
         throw new Error(`killed at the ${at} of ${fn} in ${client.folder}`, { cause: error })
       })
-      for (const [name, counts] of times) {
-        // Both boxes are created side by side: the call of the other one may have been cut, too.
-        for (const n of counts) expect(n, name).toBeLessThanOrEqual(2)
-      }
-      // Its probe saw that it had happened: it was not done again.
-      if (fn === 'extend') expect(times.get('extend')).toEqual([at === 'end' ? 1 : 2])
-      else expect(Math.max(...times.get(fn)!)).toBe(2)
+      // Both boxes are created side by side: the call of the other one may have been cut, too.
+      expect([...times].filter(([, counts]) => Math.max(...counts) > 2)).toEqual([])
+      // Where its probe saw that it had happened, it was not done again.
+      const isAdopted = fn === 'extend' && at === 'end'
+      expect({ fn, most: Math.max(...times.get(fn)!) }).toEqual({ fn, most: isAdopted ? 1 : 2 })
     })
   })
 
@@ -131,13 +129,11 @@ describe('a cascade of 1,200 boxes in chunks', () => {
       if (died) {
         await first.diesOf('SIGKILL')
         deaths++
-        // Not half closed: the rack itself moves last.
-        const open = await withStore(folder, (store) =>
-          store.list({ type: 'crash.box', status: ['Ready'], limit: 2_000, after: 0 }),
-        )
-        const [rack] = await withStore(folder, (store) => store.list({ type: 'crash.rack', limit: 1, after: 0 }))
-        if (open.length > 0) expect(rack!.status).toBe('Closing')
       }
+      // Not half closed: the rack itself moves last.
+      const [rack] = await withStore(folder, (store) => store.list({ type: 'crash.rack', limit: 1, after: 0 }))
+      const left = await withStore(folder, (store) => store.list({ status: ['Ready'], limit: 1, after: 0 }))
+      expect([rack!.status, left.length]).not.toEqual(['Closed', 1])
       const second = died ? await WorkerHandle.start({ folder, settings }) : first
       await untilSettled(folder, boundMs)
       const { faults, resources } = await audit(folder, [])

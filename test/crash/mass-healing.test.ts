@@ -114,24 +114,28 @@ async function importBox(worker: WorkerHandle, id: string, status: string): Prom
 }
 
 /** What the history says healing found and did, in the preview's words. */
-function toldBy(events: readonly StoredEvent[]): { readonly found: unknown; readonly did: string } {
+function toldBy(events: readonly StoredEvent[]): { readonly found: string; readonly did: string } {
   const at = events.findIndex(({ kind }) => kind === 'resumed' || kind === 'healed')
   const event = events[at]
-  if (event === undefined) return { found: null, did: 'nothing' }
-  const detail = event.detail ?? {}
-  const found = detail['found']
+  if (event === undefined) return { found: '', did: 'nothing' }
+  const found = textOf(event, 'found')
+  const attempt = textOf(event, 'attempt')
+  const probe = textOf(event, 'probe')
+  if (event.kind === 'healed' && attempt === '') return { found, did: `put to ${event.to}` }
   if (event.kind === 'healed') {
-    if (detail['attempt'] === undefined) return { found, did: `put to ${event.to}` }
-    const next = events[at + 1]!
     const lands = event.to === event.from ? '' : `put to ${event.to}, then `
-    return { found, did: `${lands}${String(detail['attempt'])} is attempted again (now ${next.to})` }
+    return { found, did: `${lands}${attempt} is attempted again (now ${events[at + 1]!.to})` }
   }
-  if (detail['probe'] !== undefined)
-    return { found, did: `ask the driver (${String(detail['probe'])}) what is really there, and land by its answer` }
+  if (probe !== '') return { found, did: `ask the driver (${probe}) what is really there, and land by its answer` }
   const accepted = events.slice(0, at).findLast(({ kind }) => kind === 'accepted')
-  const operation = String(accepted?.detail?.['operation'])
-  const step = String(events[at - 1]?.detail?.['next'])
-  if (detail['phase'] === 'probe')
-    return { found, did: `ask the driver whether ${step} happened, then go on with ${operation}` }
-  return { found, did: `go on with ${operation} at ${step}` }
+  const operation = textOf(accepted, 'operation')
+  const step = textOf(events[at - 1], 'next')
+  return textOf(event, 'phase') === 'probe'
+    ? { found, did: `ask the driver whether ${step} happened, then go on with ${operation}` }
+    : { found, did: `go on with ${operation} at ${step}` }
+}
+
+function textOf(event: StoredEvent | undefined, name: string): string {
+  const value = event?.detail?.[name]
+  return typeof value === 'string' ? value : ''
 }

@@ -55,7 +55,8 @@ async function carryOut(order: Order): Promise<unknown> {
       block(order.ms)
       return null
     case 'heal':
-      return void engine.heal.run()
+      engine.heal.run()
+      return null
     case 'preview':
       return engine.heal.preview(order.limit)
   }

@@ -184,9 +184,12 @@ export class Draft {
 
   private linking(of: Resource, relation: RelationPlan): readonly Resource[] {
     const found: Resource[] = []
-    for (const one of this.situation.linkedBy(of.no, relation.as)) {
-      const now = this.current(one)
-      if (now.links[relation.as] === of.no && now.type === relation.type && !this.isTerminal(now)) found.push(now)
+    // Nothing stored can link to a resource that is created here; to ask would never end, since each try gives it another number.
+    if (!this.isCreated(of.no)) {
+      for (const one of this.situation.linkedBy(of.no, relation.as)) {
+        const now = this.current(one)
+        if (now.links[relation.as] === of.no && now.type === relation.type && !this.isTerminal(now)) found.push(now)
+      }
     }
     for (const one of this.writes) {
       if (

@@ -1,3 +1,4 @@
+// Whatever a driver returns or throws ends as an outcome that can be kept.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { again, TerminalError, UnknownOutcomeError } from '../lifecycle/driver.ts'

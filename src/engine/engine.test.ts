@@ -9,7 +9,7 @@ import { createMemoryBackend } from '../store/memory-store.ts'
 import type { Store } from '../store/store.ts'
 import { ManualClock } from '../testing/manual-clock.ts'
 import { createEngine } from './engine.ts'
-import { boxOf, createBench, makeBox, statusOf, type Process } from './test-bench.ts'
+import { boxOf, createBench, makeBox, statusOf, type Process } from '../testing/engine-bench.ts'
 
 const distances: readonly (readonly [string, boolean])[] = [
   ['a store in this process', false],

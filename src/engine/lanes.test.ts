@@ -1,3 +1,4 @@
+// Who goes next: lanes, floors and tenants.
 import { expect, test } from 'vitest'
 import type { Lane } from '../decision/state.ts'
 import { Lanes, type Waiting } from './lanes.ts'

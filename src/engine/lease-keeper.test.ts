@@ -1,3 +1,4 @@
+// The lease as the process itself sees it: renewed, nearly over, lost, given back.
 import { describe, expect, test } from 'vitest'
 import { HomeostatError } from '../base/errors.ts'
 import type { Heartbeat, Store } from '../store/store.ts'

@@ -1,3 +1,4 @@
+// Duties in their rhythm and alarms in their order, by a clock that is moved by hand.
 import { expect, test } from 'vitest'
 import { ManualClock } from '../testing/manual-clock.ts'
 import { Alarm } from './alarm.ts'

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { TerminalError, UnknownOutcomeError } from '../lifecycle/driver.ts'
 import { ManualClock } from '../testing/manual-clock.ts'
-import { boxOf, createBench, makeBox, statusOf, type Bench, type Process } from './test-bench.ts'
+import { boxOf, createBench, makeBox, statusOf, type Bench, type Process } from '../testing/engine-bench.ts'
 
 const distances: readonly (readonly [string, boolean])[] = [
   ['a store in this process', false],

@@ -254,10 +254,6 @@ export class WorkingSet implements Situation {
     this.#families = 0
   }
 
-  get size(): number {
-    return this.#entries.size
-  }
-
   // ---- inside
 
   /** Goes on as if there were nothing, so that one try finds all facts it can that are to be loaded, not only the first. */

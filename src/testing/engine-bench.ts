@@ -1,4 +1,4 @@
-// For the engine's own tests: a small lifecycle with everything in it, drivers that do as they are told, processes on one store.
+// For tests of the engine: a small lifecycle with everything in it, drivers that do as they are told, processes on one store.
 import { z } from 'zod'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import { resourceType } from '../lifecycle/lifecycle.ts'
@@ -7,10 +7,10 @@ import type { Store } from '../store/store.ts'
 import { systemClock } from '../base/clock.ts'
 import { seededRandom } from '../base/random.ts'
 import type { Resource } from '../decision/state.ts'
-import { ManualClock } from '../testing/manual-clock.ts'
-import { createEngine, type Engine } from './engine.ts'
-import type { EngineSettings } from './options.ts'
-import type { DriverCall } from './run-step.ts'
+import { ManualClock } from './manual-clock.ts'
+import { createEngine, type Engine } from '../engine/engine.ts'
+import type { EngineSettings } from '../engine/options.ts'
+import type { DriverCall } from '../engine/run-step.ts'
 import type { Sweeper } from '../lifecycle/driver.ts'
 
 const rack = resourceType('bench.rack', {

@@ -48,7 +48,10 @@ const hurriedStep = (step: StepData): StepData => ({
   ...step,
   deadline: atMost(longest.deadline, step.deadline),
   ...(step.progress === undefined ? {} : { progress: atMost(longest.progress, step.progress) }),
-  retry: { times: step.retry?.times ?? 3, first: atMost(500, step.retry?.first), atMost: '4s' },
+  // A step that asks others calls no driver, so that nothing is retried.
+  ...(step.ask === undefined
+    ? { retry: { times: step.retry?.times ?? 3, first: atMost(500, step.retry?.first), atMost: '4s' } }
+    : {}),
 })
 
 /** Wherever something is tried again after a while. */

@@ -186,8 +186,10 @@ export class OutsideChecks {
         return of.links['pair'] === undefined
           ? living.filter((one) => one.links['pair'] === of.no)
           : all.filter((one) => one.no === of.links['pair'])
-      default:
+      case 'descendants':
         return living.filter(isUnder)
+      case undefined:
+        return []
     }
   }
 

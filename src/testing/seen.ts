@@ -67,6 +67,15 @@ export class Seen {
     return worker === undefined || worker.isEnded || !worker.process.isAlive || worker.leaseUntil <= at
   }
 
+  /** Everything stands where it can stay; what is held by a parked run waits with it. */
+  get isSettled(): boolean {
+    for (const no of this.unsettled) {
+      const { run, holder } = this.states.get(no)!
+      if (run !== null || holder === null || !this.parked.has(holder.no)) return false
+    }
+    return true
+  }
+
   runOf(no: No, begun: number): SeenRun | undefined {
     return this.runs.get(runName(no, begun))
   }

@@ -78,6 +78,9 @@ export interface Outcome {
 /** Answers faster than people would set it, so that everything happens within minutes. */
 const hurried: Partial<EngineSettings> = { inventoryEveryMs: 30_000, strayGraceMs: 20_000, sweepEveryMs: 20_000 }
 
+/** Far more than any run needs. */
+const eventsMost = 150_000
+
 export class Simulator {
   readonly scenario: Scenario
   readonly plans: Plans
@@ -190,6 +193,10 @@ class Simulation {
     for (;;) {
       if (!this.#isFine) return false
       if (isOver()) return true
+      if (this.#timeline.count > eventsMost) {
+        this.#checkers.fail('G1', `no end after ${eventsMost} events: something goes round in circles`)
+        return false
+      }
       if (!this.#timeline.step(until)) return isOver()
     }
   }
@@ -321,7 +328,7 @@ class Simulation {
       this.#timeline.at(at, null, () => {
         this.#actionsLeft--
         this.#disturb()
-        this.#ask(this.#workload.next(this.#timeline.now))
+        for (const command of this.#workload.next(this.#timeline.now)) this.#ask(command)
       })
       at += [100, 10, 700, 3_000, 12_000, 40_000][plan.weighted([6, 5, 5, 4, 3, 1])]!
     }
@@ -370,7 +377,7 @@ class Simulation {
   }
 
   #isSettled(): boolean {
-    return this.#checkers.seen.unsettled.size === 0 && this.#client.pending === 0 && this.#actionsLeft === 0
+    return this.#actionsLeft === 0 && this.#checkers.seen.isSettled && this.#client.pending === 0
   }
 
   /** Nothing changes any more, until the first declared timer is due. */

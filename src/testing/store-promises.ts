@@ -230,9 +230,10 @@ export function commitPromises({ test, expect }: Suite): void {
       sampleEvent(after, { detail: odd, by: '"\ud800"', at: 0.1 + 0.2 }),
       sampleEvent(after, { at: 2 ** 41 + 0.5 }),
     ]
-    await store.commit(
-      sampleBatch([{ before: null, after }], { events, keys: [{ ...key('\ud800', 1), hash: '\u0000' }] }),
-    )
+    const ended = [sampleEnd(after, { acceptedAt: 0.3, endedAt: 2 ** 41 + 0.1, by: '\ud800', status: '"' })]
+    const keys = [{ ...key('\ud800', 1), hash: '\u0000' }]
+    await store.commit(sampleBatch([{ before: null, after }], { events, ended, keys }))
+    expect(canonical(await store.endedRuns({ limit: 1 }))).toEqual(canonical(ended))
     const [found, record] = await store.load([
       { ask: 'resource', no: 1 },
       { ask: 'key', key: '\ud800' },

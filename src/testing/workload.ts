@@ -25,6 +25,8 @@ export interface Inventions {
   readonly links?: Readonly<Record<string, (around: Around) => Readonly<Record<string, string>> | undefined>>
   /** Operations that the workload does not ask for by itself. */
   readonly never?: readonly string[]
+  /** Objects that come in together; left out: any object in any status. */
+  readonly imports?: (around: Around, id: () => string) => readonly Command[]
 }
 
 const actions = [
@@ -70,8 +72,16 @@ export class Workload {
   }
 
   /** The next thing that somebody asks for; null when the moment does not fit. */
-  next(now: Millis): Command | null {
+  next(now: Millis): readonly Command[] {
     const action = actions[this.#stream.weighted(actions.map((one) => weights[one]))]!
+    if (action === 'import' && this.#inventions.imports !== undefined) {
+      return this.#inventions.imports(this.#around(now, null), () => `i${++this.#ids}`)
+    }
+    const command = this.#command(action, now)
+    return command === null ? [] : [command]
+  }
+
+  #command(action: Action, now: Millis): Command | null {
     if (action === 'create' || this.#all().length === 0) return this.#create(now)
     if (action === 'import') return this.#import(now)
     const resource = this.#pick(this.#all())
@@ -93,6 +103,8 @@ export class Workload {
         return this.#setStatus(resource, plan)
       case 'orphan':
         return this.#orphan()
+      default:
+        return null
     }
   }
 

@@ -1,6 +1,13 @@
 // States as rows and back. What a step changes is kept apart from what it does not, so that a step writes little; what has
 // its usual value is not written at all.
-import { generatedId, type LedgerEntry, type Resource, type Run } from '../../decision/state.ts'
+import {
+  generatedId,
+  type EndedRun,
+  type Lane,
+  type LedgerEntry,
+  type Resource,
+  type Run,
+} from '../../decision/state.ts'
 import { hasOrphan, wakeOf } from '../facts.ts'
 import type { Shapes } from './shapes.ts'
 
@@ -32,31 +39,39 @@ export class Quoted {
   }
 }
 
+/** Words of a closed set as small numbers. What is stored depends on these: never change one, only add. */
+const kindCodes: Readonly<Record<Run['kind'], number>> = { operation: 0, heal: 1, drift: 2 }
+const laneCodes: Readonly<Record<Lane, number>> = { delete: 0, heal: 1, user: 2, background: 3 }
+const wordsOf = <Word extends string>(codes: Readonly<Record<Word, number>>): readonly Word[] =>
+  (Object.keys(codes) as Word[]).sort((a, b) => codes[a] - codes[b])
+const kindWords = wordsOf(kindCodes)
+const laneWords = wordsOf(laneCodes)
+
 /** What is settled when a run is accepted. */
 type FixedRun = Pick<
   Run,
   'begun' | 'kind' | 'operation' | 'input' | 'by' | 'lane' | 'forced' | 'previous' | 'askedBy' | 'acceptedAt'
 >
 type FixedList = [
-  FixedRun['begun'],
-  FixedRun['kind'],
-  FixedRun['operation'],
-  FixedRun['input'],
-  FixedRun['by'],
-  FixedRun['lane'],
-  FixedRun['forced'],
-  FixedRun['previous'],
-  FixedRun['askedBy'],
-  FixedRun['acceptedAt'],
+  begun: number,
+  kind: number,
+  operation: string,
+  input: Run['input'],
+  by: string,
+  lane: number,
+  forced: 0 | 1,
+  previous: string,
+  askedBy: Run['askedBy'],
+  acceptedAt: number,
 ]
 const operations = new Quoted()
 const askers = new Quoted()
 const previous = new Quoted()
 
 export function fixedOf(run: Run): string {
-  const asked = `${operations.of(run.operation)},${JSON.stringify(run.input)},${askers.of(run.by)},"${run.lane}",${run.forced}`
-  const from = `${previous.of(run.previous)},${run.askedBy === null ? 'null' : JSON.stringify(run.askedBy)},${run.acceptedAt}`
-  return `[${run.begun},"${run.kind}",${asked},${from}]`
+  const what = `${run.begun},${kindCodes[run.kind]},${operations.of(run.operation)},${JSON.stringify(run.input)}`
+  const asked = `${askers.of(run.by)},${laneCodes[run.lane]},${run.forced ? 1 : 0},${previous.of(run.previous)}`
+  return `[${what},${asked},${run.askedBy === null ? 'null' : JSON.stringify(run.askedBy)},${run.acceptedAt}]`
 }
 
 /** What a step seldom changes, with its usual values. */
@@ -274,12 +289,12 @@ function runOf(row: StateRow): Run {
   const [step, attempt, steps, results, unusually] = JSON.parse(row[18]!) as RestList
   return {
     begun,
-    kind,
+    kind: kindWords[kind]!,
     operation,
     input,
     by,
-    lane,
-    forced,
+    lane: laneWords[lane]!,
+    forced: forced === 1,
     previous: from,
     askedBy,
     acceptedAt,
@@ -293,5 +308,52 @@ function runOf(row: StateRow): Run {
     owner: row[14]!,
     ...usual,
     ...unusually,
+  }
+}
+
+const outcomeCodes: Readonly<Record<EndedRun['outcome'], number>> = {
+  succeeded: 0,
+  failed: 1,
+  cancelled: 2,
+  preempted: 3,
+  healed: 4,
+  forced: 5,
+}
+const outcomeWords = wordsOf(outcomeCodes)
+
+type EndList = [
+  begun: number,
+  operation: string,
+  kind: number,
+  outcome: number,
+  status: string,
+  acceptedAgo: number | string,
+  by: string,
+]
+const endedOperations = new Quoted()
+const endedStatuses = new Quoted()
+const endedAskers = new Quoted()
+
+/** An ended run without its resource and the time of its end; a list without brackets. */
+export function endOf({ begun, operation, kind, outcome, status, acceptedAt, endedAt, by }: EndedRun): string {
+  const what = `${begun},${endedOperations.of(operation)},${kindCodes[kind]},${outcomeCodes[outcome]},${endedStatuses.of(status)}`
+  const ago = endedAt - acceptedAt
+  // A fraction of a millisecond may not survive the difference: then the time itself is kept, as a text.
+  return `${what},${endedAt - ago === acceptedAt ? ago : `"${acceptedAt}"`},${endedAskers.of(by)}`
+}
+
+export function endedRunOf(no: number, endedAt: number, list: unknown[]): EndedRun {
+  const [begun, operation, kind, outcome, status, acceptedAgo, by] = list as EndList
+  const acceptedAt = typeof acceptedAgo === 'string' ? Number(acceptedAgo) : endedAt - acceptedAgo
+  return {
+    no,
+    begun,
+    operation,
+    kind: kindWords[kind]!,
+    outcome: outcomeWords[outcome]!,
+    status,
+    acceptedAt,
+    endedAt,
+    by,
   }
 }

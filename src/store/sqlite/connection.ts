@@ -53,6 +53,9 @@ const tryMs = 1
 /** What a writer leaves to others between two of its transactions, when there are others: more than their pause between tries. */
 const courtesyMs = 0.3
 const betweenTriesMs = 0.15
+const cacheKiB = 32_000
+/** Pages that change in every commit are copied back to the file more seldom than by default. */
+const checkpointPages = 4000
 /** For how many transactions others are remembered. */
 const rememberOthers = 20
 
@@ -89,7 +92,10 @@ export class Connection {
         const mode = readonly ? 'wal' : this.db.prepare('pragma journal_mode = wal').get()!['journal_mode']
         if (mode !== 'wal')
           throw new HomeostatError('store_unavailable', `${file} lies where SQLite cannot keep a log beside it.`)
-        this.db.exec(`pragma synchronous = ${synchronous}; pragma trusted_schema = off`)
+        // A batch may touch more pages than the usual cache holds, and a page written early may have to be written again.
+        this.db
+          .exec(`pragma synchronous = ${synchronous}; pragma trusted_schema = off; pragma cache_size = -${cacheKiB};
+          pragma cache_spill = off; pragma wal_autocheckpoint = ${checkpointPages}`)
       })
       this.beginImmediate = this.db.prepare('begin immediate')
       this.beginRead = this.db.prepare('begin')

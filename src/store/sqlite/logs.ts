@@ -3,7 +3,7 @@
 import type { StatementSync } from 'node:sqlite'
 import { assert } from '../../base/assert.ts'
 import type { EndedRun, Event, StoredEvent } from '../../decision/state.ts'
-import { Quoted } from './codec.ts'
+import { endedRunOf, endOf, Quoted } from './codec.ts'
 import type { Connection } from './connection.ts'
 import type { Shapes } from './shapes.ts'
 
@@ -162,38 +162,18 @@ type EventEntry = [
 ]
 
 export class RunLog extends Log {
-  private readonly by = new Quoted()
-  private readonly operation = new Quoted()
-  private readonly status = new Quoted()
-
   constructor(connection: Connection) {
     super(connection, 'run')
   }
 
   write(run: EndedRun, n: number, prev: number): void {
-    const { no, begun, operation, kind, outcome, status, acceptedAt, endedAt, by } = run
-    const what = `${this.operation.of(operation)},"${kind}","${outcome}",${this.status.of(status)}`
-    this.append(n, endedAt, `${prev},${no},${begun},${what},${acceptedAt},${this.by.of(by)}`)
+    this.append(n, run.endedAt, `${prev},${run.no},${endOf(run)}`)
   }
 
   find(n: number): { readonly run: EndedRun; readonly prev: number } | null {
     const chunk = this.chunkWith(n)
-    const entry = chunk?.entries[n - chunk.first] as RunEntry | undefined
-    if (entry === undefined) return null
-    const [at, prev, no, begun, operation, kind, outcome, status, acceptedAt, by] = entry
-    return { run: { no, begun, operation, kind, outcome, status, acceptedAt, endedAt: chunk!.at + at, by }, prev }
+    if (chunk === null) return null
+    const [at, prev, no, ...end] = chunk.entries[n - chunk.first] as [number, number, number, ...unknown[]]
+    return { run: endedRunOf(no, chunk.at + at, end), prev }
   }
 }
-
-type RunEntry = [
-  at: number,
-  prev: number,
-  no: number,
-  begun: number,
-  operation: string,
-  kind: EndedRun['kind'],
-  outcome: EndedRun['outcome'],
-  status: string,
-  acceptedAt: number,
-  by: string,
-]

@@ -74,8 +74,8 @@ create table live (
   owner integer,           -- null: no run
   due real,                -- null: no run, or parked
   overdue real,            -- null: no run, or no deadline
-  run text,                -- what a run never changes: [begun, kind, operation, input, by, lane, forced, previous, askedBy, acceptedAt]
-  rest text,               -- what it does: [step, attempt, steps, results, all else that is not as usual]
+  run text,                -- what a run never changes, as a list: codec.ts
+  rest text,               -- what it does: step, attempt, steps, results, and all else that is not as usual
   extra text               -- as settled.more, with holder, wake and orphans
 ) strict;
 

@@ -31,7 +31,6 @@ export class Places {
   private readonly deleteLive: StatementSync
   private readonly changeCold: StatementSync
   private readonly landSame: StatementSync
-  private readonly land: StatementSync
   private readonly changeSettled: StatementSync
   private readonly deleteLink: StatementSync
   private readonly whereIs: StatementSync
@@ -53,6 +52,8 @@ export class Places {
       connection,
       'settled (no, shape, revision, epoch, since, last, ended, wake, orphans, more)',
       10,
+      `on conflict (no) do update set shape = excluded.shape, revision = excluded.revision, epoch = excluded.epoch, since = excluded.since,
+      last = excluded.last, ended = excluded.ended, wake = excluded.wake, orphans = excluded.orphans, more = excluded.more`,
     )
     this.newLinks = new Rows(connection, 'link (target, name, source)', 3)
     this.beginLive = prepare(
@@ -69,11 +70,6 @@ export class Places {
     const rest =
       'revision = ?, epoch = ?, since = ?, last = ?, ended = coalesce(?, ended), wake = ?, orphans = ?, more = ?'
     this.landSame = prepare(`update or fail settled set ${rest} where no = ? and shape = ?`)
-    this.land =
-      prepare(`insert or fail into settled (no, revision, epoch, since, last, ended, wake, orphans, more, shape)
-      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (no) do update set revision = excluded.revision, epoch = excluded.epoch,
-      since = excluded.since, last = excluded.last, ended = excluded.ended, wake = excluded.wake, orphans = excluded.orphans,
-      more = excluded.more, shape = excluded.shape`)
     this.changeSettled =
       prepare(`update or fail settled set ${rest}, shape = ?9 where no = ?10 and revision = ?11 and epoch = ?12
       and not exists (select 1 from live where live.no = ?10)`)
@@ -181,7 +177,7 @@ export class Places {
       this.writeCold(after, isTerminal)
     }
     if (!isLive(after, shape.kind)) {
-      if (wasLive) this.toRest(before, after, shape, last, ended, careful)
+      if (wasLive) this.toRest(before, after, shape, last, ended)
       else this.atRest(before, after, shape, last, ended)
       return
     }
@@ -249,14 +245,7 @@ export class Places {
     if (changes !== 1) throw mismatch
   }
 
-  private toRest(
-    before: Resource,
-    after: Resource,
-    shape: Shape,
-    last: number,
-    given: number | null,
-    careful: boolean,
-  ): void {
+  private toRest(before: Resource, after: Resource, shape: Shape, last: number, given: number | null): void {
     // Released without a run of its own ending: the latest end is what the live row says.
     const ended = given ?? (this.endedOfLive.get(after.no) as unknown as [number] | undefined)?.[0] ?? 0
     const { changes } = this.deleteLive.run(before.no, before.revision, before.epoch)
@@ -265,19 +254,13 @@ export class Places {
     const wake = wakeOf(after.timers)
     const orphans = orphansOf(after)
     const more = extraOf(after)
-    const previous = careful ? null : before.run?.previous
     // Back where it came from: the index need not be touched.
-    if (previous === after.status) {
+    if (before.run !== null && before.run.previous === after.status) {
       if (this.landSame.run(revision, epoch, since, last, ended, wake, orphans, more, no, shape.id).changes === 1)
         return
     }
-    // Its creation: it never rested before.
-    if (previous === '') {
-      this.newSettled.values.push(no, shape.id, revision, epoch, since, last, ended, wake, orphans, more)
-      this.newSettled.added()
-      return
-    }
-    this.land.run(no, revision, epoch, since, last, ended, wake, orphans, more, shape.id)
+    this.newSettled.values.push(no, shape.id, revision, epoch, since, last, ended, wake, orphans, more)
+    this.newSettled.added()
   }
 
   private atRest(before: Resource, after: Resource, shape: Shape, last: number, ended: number | null): void {

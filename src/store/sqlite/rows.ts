@@ -12,14 +12,16 @@ export class Rows {
   values: SQLInputValue[] = []
 
   /**
-   * `into` is a table and its columns. `or fail`, since an insert of several rows that may abort keeps a copy of every page it
+   * `into` is a table and its columns, `otherwise` what to do about a row that is there already. `or fail`, since an insert of several rows that may abort keeps a copy of every page it
    * touches in order to undo itself alone; that makes it slower than single rows. Whoever uses this undoes the transaction.
    */
-  constructor(connection: Connection, into: string, width: number) {
+  constructor(connection: Connection, into: string, width: number, otherwise = '') {
     const row = `(${Array<string>(width).fill('?').join()})`
     this.width = width
-    this.one = connection.prepare(`insert or fail into ${into} values ${row}`)
-    this.many = connection.prepare(`insert or fail into ${into} values ${Array<string>(together).fill(row).join()}`)
+    this.one = connection.prepare(`insert or fail into ${into} values ${row} ${otherwise}`)
+    this.many = connection.prepare(
+      `insert or fail into ${into} values ${Array<string>(together).fill(row).join()} ${otherwise}`,
+    )
   }
 
   added(): void {

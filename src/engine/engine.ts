@@ -10,7 +10,6 @@ import { decide } from '../decision/decide.ts'
 import type { Accepted, Decision } from '../decision/decision.ts'
 import type { Incarnation } from '../decision/state.ts'
 import type { Client } from '../lifecycle/client.ts'
-import { compilePlans } from '../lifecycle/compile-plan.ts'
 import type { Driver } from '../lifecycle/driver.ts'
 import type { AnyLifecycle } from '../lifecycle/lifecycle.ts'
 import type { Store, Write } from '../store/store.ts'
@@ -26,7 +25,7 @@ import { defaultSettings, type EngineSettings } from './options.ts'
 import { Rhythm } from './rhythm.ts'
 import type { AnyDriver } from './run-step.ts'
 import { RunWaiter, type RunView } from './run-waiter.ts'
-import { requireDrivers, requireKnownShapes, requireValid } from './start-checks.ts'
+import { plansOf, requireDrivers, requireKnownShapes } from './start-checks.ts'
 import type { Stray } from './sweeper.ts'
 import { Tenure } from './tenure.ts'
 import { createClient, type LifecycleSet } from './typed-client.ts'
@@ -89,8 +88,7 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
     const settings = { ...defaultSettings, ...parts.options }
     const set = byName(parts.lifecycles)
     const lifecycles = Object.values(set)
-    requireValid(lifecycles, log)
-    super({ store, clock, settings, plans: compilePlans(lifecycles) })
+    super({ store, clock, settings, plans: plansOf(lifecycles, log) })
     this.#set = set as Set
     this.#random = parts.random ?? systemRandom
     this.#log = log
@@ -135,7 +133,7 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
   async start(): Promise<void> {
     if (this.#state !== 'new') throw new HomeostatError('engine_stopped', 'An engine is started once. Create another.')
     this.#state = 'starting'
-    await this.store.useKinds((type, status) => this.plans.kindOf(type, status))
+    await this.store.useKinds(this.plans.kindOf)
     await requireKnownShapes(this.plans, this.store)
     await this.#beginTenure()
     this.#waiter.start()

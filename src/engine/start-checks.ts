@@ -3,14 +3,42 @@
 import { HomeostatError } from '../base/errors.ts'
 import type { Resource } from '../decision/state.ts'
 import { checkLifecycles } from '../lifecycle/check-lifecycle.ts'
+import { compilePlans } from '../lifecycle/compile-plan.ts'
 import type { AnyLifecycle } from '../lifecycle/lifecycle.ts'
 import type { Plan, Plans } from '../lifecycle/plan.ts'
 import type { Store } from '../store/store.ts'
 import type { Log } from './log.ts'
 import type { AnyDriver } from './run-step.ts'
 
-export function requireValid(lifecycles: readonly AnyLifecycle[], log: Log): void {
-  const faults = checkLifecycles(lifecycles)
+interface Prepared {
+  readonly lifecycles: readonly AnyLifecycle[]
+  readonly faults: ReturnType<typeof checkLifecycles>
+  plans: Plans | null
+}
+
+/** Declarations are data that never changes: engines made from the same ones share their check and their plans. */
+const prepared = new WeakMap<AnyLifecycle, Prepared[]>()
+
+function prepare(lifecycles: readonly AnyLifecycle[]): Prepared {
+  const first = lifecycles[0]
+  const known = first === undefined ? [] : (prepared.get(first) ?? [])
+  const isSame = (one: Prepared) =>
+    one.lifecycles.length === lifecycles.length && one.lifecycles.every((lifecycle, i) => lifecycle === lifecycles[i])
+  const found = known.find(isSame)
+  if (found !== undefined) return found
+  const made: Prepared = { lifecycles: [...lifecycles], faults: checkLifecycles(lifecycles), plans: null }
+  if (first !== undefined) prepared.set(first, [...known, made])
+  return made
+}
+
+/** The plans of valid declarations; throws with all faults of others. */
+export function plansOf(lifecycles: readonly AnyLifecycle[], log: Log): Plans {
+  const ready = prepare(lifecycles)
+  requireValid(ready.faults, log)
+  return (ready.plans ??= compilePlans(lifecycles))
+}
+
+function requireValid(faults: Prepared['faults'], log: Log): void {
   for (const { severity, path, fault, suggestion } of faults) {
     if (severity === 'warning') log('warn', `${path}: ${fault}`, { suggestion })
   }

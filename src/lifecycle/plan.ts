@@ -251,5 +251,5 @@ export interface MoveRowPlan {
 export interface Plans {
   readonly all: readonly Plan[]
   get(type: string): Plan | undefined
-  kindOf(type: string, status: string): StatusKind
+  readonly kindOf: (type: string, status: string) => StatusKind
 }

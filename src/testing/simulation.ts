@@ -76,7 +76,12 @@ export interface Outcome {
 }
 
 /** Answers faster than people would set it, so that everything happens within minutes. */
-const hurried: Partial<EngineSettings> = { inventoryEveryMs: 30_000, strayGraceMs: 20_000, sweepEveryMs: 20_000 }
+const hurried: Partial<EngineSettings> = {
+  lookMs: 5_000,
+  inventoryEveryMs: 30_000,
+  strayGraceMs: 20_000,
+  sweepEveryMs: 20_000,
+}
 
 /** Far more than any run needs. */
 const eventsMost = 150_000

@@ -1,12 +1,13 @@
 // How a run goes on: into its next step that has something to do, or to its landing.
 import { assert } from '../base/assert.ts'
+import type { Millis } from '../base/clock.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { LandingPlan, OperationPlan, Plan, StepPlan } from '../lifecycle/plan.ts'
 import { callDeclared, holds, View } from './conditions.ts'
-import type { Draft } from './draft.ts'
+import { DeclarationDefect, type Draft } from './draft.ts'
 import { arrive, cancelAsked, matchMoves, tellAsker, type Matched } from './landing.ts'
 import { doubted, meant, orphaned } from './ledger.ts'
-import type { Item, LandingRef, Resource, Run, RunOutcome } from './state.ts'
+import type { EndedRun, Item, LandingRef, Resource, Run, RunOutcome } from './state.ts'
 
 /** Up to so many related resources move in one commit; more are moved in chunks of this size, the landing last. */
 export const cascadeLimit = 500
@@ -16,7 +17,10 @@ interface Skips {
   words: string[] | null
 }
 
-/** Enters the first step after `after` that is not skipped; lands when there is none. The event is the caller's. */
+/**
+ * Enters the first step after `after` that is not skipped; lands when there is none. The event is the caller's. `dueAt` of the
+ * run holds back the first call: a step that was passed over does not use up the grace.
+ */
 export function enterNext(
   draft: Draft,
   plan: Plan,
@@ -47,6 +51,7 @@ export function enterNext(
 
 function enter(draft: Draft, plan: Plan, operation: OperationPlan, resource: Resource, step: StepPlan): Resource {
   const run = resource.run!
+  const start = Math.max(draft.now, run.dueAt)
   const entered: Run = {
     ...run,
     phase: 'step',
@@ -55,45 +60,49 @@ function enter(draft: Draft, plan: Plan, operation: OperationPlan, resource: Res
     items: null,
     attempt: 1,
     rounds: 0,
-    dueAt: run.steps.length === 0 ? run.dueAt : 0,
-    ...deadlines(draft, operation, step, run),
+    deadlineAt: start + (run.forced ? operation.forceMs : step.deadlineMs),
+    progressAt: run.forced ? 0 : progressFrom(step, start),
     progress: '',
     uncertain: false,
+    resumed: 0,
   }
-  const view = new View(draft, plan, resource)
-  const plain = step.changes === null && (plan.pair === null || resource.status === step.status)
+  const ledger = meant(resource, step, run.begun, draft.now)
   const inStatus =
-    plain && resource.status === step.status
-      ? draft.change(resource, { run: entered, ledger: meant(resource, step, run.begun, draft.now) })
+    step.changes === null && resource.status === step.status
+      ? draft.change(resource, { run: entered, ledger })
       : arrive(draft, plan, resource, {
           status: step.status,
           changes: step.changes,
-          view,
+          view: new View(draft, plan, resource),
           run: entered,
-          ledger: meant(resource, step, run.begun, draft.now),
+          ledger,
           overBusy: run.forced || operation.ifBusy === 'preempt' || run.lane === 'heal',
           mover: { no: resource.no, begun: run.begun },
-          ...(step.changes?.say == null ? {} : { description: step.changes.say }),
+          ...(step.changes?.say == null ? {} : { description: fillReasons(step.changes.say, run.reasons) }),
         })
-  return step.forEach === null && step.asks.length === 0
-    ? inStatus
-    : draft.change(inStatus, { run: { ...entered, items: freezeItems(draft, plan, inStatus, step) } })
+  if (step.forEach === null && step.asks.length === 0) return inStatus
+  const items = freezeItems(draft, plan, inStatus, step)
+  // The one undo of a step over many is told which they were.
+  const results =
+    step.forEach === null || step.undo === null
+      ? run.results
+      : { ...run.results, [step.name]: items.map((item) => draft.get(item.no)!.id) }
+  return draft.change(inStatus, { run: { ...entered, items, results } })
 }
 
-function deadlines(
-  draft: Draft,
-  operation: OperationPlan,
-  step: StepPlan,
-  run: Run,
-): Pick<Run, 'deadlineAt' | 'progressAt'> {
-  const start = Math.max(draft.now, run.steps.length === 0 ? run.dueAt : 0)
-  if (run.forced) return { deadlineAt: start + operation.forceMs, progressAt: 0 }
-  return { deadlineAt: start + step.deadlineMs, progressAt: step.progressMs === 0 ? 0 : start + step.progressMs }
-}
+/** When nothing heard of the step means that it hangs (0: not watched). */
+export const progressFrom = (step: StepPlan, start: Millis): Millis =>
+  step.progressMs === 0 ? 0 : start + step.progressMs
 
 /** The related resources a step goes over are fixed when it is entered. */
-export function freezeItems(draft: Draft, plan: Plan, resource: Resource, step: StepPlan): readonly Item[] {
-  const item = (no: number, relation: string): Item => ({ no, relation, attempt: 1, dueAt: 0, begun: 0 })
+export function freezeItems(
+  draft: Draft,
+  plan: Plan,
+  resource: Resource,
+  step: StepPlan,
+  attempt = 1,
+): readonly Item[] {
+  const item = (no: number, relation: string): Item => ({ no, relation, attempt, dueAt: 0, begun: 0 })
   if (step.forEach !== null) {
     const each = step.forEach
     const view = new View(draft, plan, resource)
@@ -122,11 +131,18 @@ function landSuccess(draft: Draft, plan: Plan, operation: OperationPlan, resourc
     ref: { of: 'to', step: -1, case: at, undoFailed: false },
     landing: operation.to[at]!,
     outcome: resource.run!.forced ? 'forced' : 'succeeded',
-    description: operation.to[at]!.changes?.say ?? (resource.run!.forced ? forcedText(resource.run!) : ''),
+    description: fillReasons(
+      operation.to[at]!.changes?.say ?? (resource.run!.forced ? forcedText(resource.run!) : ''),
+      resource.run!.reasons,
+    ),
   })
 }
 
-const forcedText = (run: Run): string => (run.reasons.length === 0 ? 'Forced.' : `Forced: ${run.reasons.join(', ')}`)
+/** Puts the reasons into a text of the declaration. */
+export const fillReasons = (text: string, reasons: readonly string[]): string =>
+  text.replaceAll('{reasons}', () => reasons.join(', '))
+
+const forcedText = (run: Run): string => (run.reasons.length === 0 ? 'Forced.' : 'Forced: {reasons}')
 
 export interface RunLanding {
   readonly ref: LandingRef
@@ -150,6 +166,11 @@ export function land(
   const run = resource.run!
   const mover = { no: resource.no, begun: run.begun }
   const status = landing.status ?? run.previous
+  if (status === '')
+    throw new DeclarationDefect(
+      resource.no,
+      `${resource.type} ${resource.id} cannot go back to where it came from: ${run.operation || 'its run'} was begun in no settled status.`,
+    )
   const view = new View(draft, plan, resource)
   const overBusy =
     run.kind !== 'operation' ||
@@ -157,8 +178,8 @@ export function land(
     run.lane === 'heal' ||
     plan.operations.get(run.operation)?.ifBusy === 'preempt'
   const moves = landing.changes === null ? [] : matchMoves(draft, resource, landing.changes.move, view)
-  if (countItems(moves) > cascadeLimit)
-    return cascadeChunk(draft, plan, resource, { ref, landing, moves, overBusy, description })
+  const chunk = chunkOf(moves)
+  if (chunk !== null) return cascade(draft, plan, resource, { ref, landing, moves: chunk, overBusy, description })
 
   cancelAsked(draft, resource, 'the asking run ended')
   const terminal = plan.kinds.get(status) === 'terminal'
@@ -180,17 +201,7 @@ export function land(
     heals: heals ?? (outcome === 'succeeded' || outcome === 'forced' ? 0 : resource.heals),
     ...(epoch === undefined ? {} : { epoch }),
   })
-  draft.end({
-    no: resource.no,
-    begun: run.begun,
-    operation: run.operation,
-    kind: run.kind,
-    outcome,
-    status,
-    acceptedAt: run.acceptedAt,
-    endedAt: draft.now,
-    by: run.by,
-  })
+  draft.end(endOf(draft, resource, outcome, status))
   if (!asksAgain)
     tellAsker(
       draft,
@@ -202,51 +213,55 @@ export function land(
   return landed
 }
 
-const countItems = (moves: readonly Matched[]): number => moves.reduce((sum, { items }) => sum + items.length, 0)
+/** The record of a run that ends here. `resource` still has it. */
+export function endOf(draft: Draft, { no, run }: Resource, outcome: RunOutcome, status: string): EndedRun {
+  const { begun, operation, kind, acceptedAt, by } = run!
+  return { no, begun, operation, kind, outcome, status, acceptedAt, endedAt: draft.now, by }
+}
 
-/** Moves one chunk under the run's hold; what is there already is not matched again, so a repeated chunk changes nothing. */
-function cascadeChunk(
-  draft: Draft,
-  plan: Plan,
-  resource: Resource,
-  {
-    ref,
-    landing,
-    moves,
-    overBusy,
-    description,
-  }: {
-    ref: LandingRef
-    landing: RunLanding['landing']
-    moves: readonly Matched[]
-    overBusy: boolean
-    description: string
-  },
-): Resource {
-  const run = resource.run!
+/** The next chunk, when more change their status than one commit should hold; null: all at once. */
+function chunkOf(moves: readonly Matched[]): readonly Matched[] | null {
+  // What only gets properties would be matched for ever: it waits for the last commit.
+  const movers = moves.map(({ move, items }) => ({
+    move,
+    items: items.filter((item) => (move.to ?? item.status) !== item.status),
+  }))
+  if (movers.reduce((sum, { items }) => sum + items.length, 0) <= cascadeLimit) return null
   let room = cascadeLimit
-  const chunk = moves.map(({ move, items }) => {
+  return movers.map(({ move, items }) => {
     const taken = items.slice(0, room)
     room -= taken.length
     return { move, items: taken }
   })
-  const said = landing.changes!
+}
+
+interface Cascade {
+  readonly ref: LandingRef
+  readonly landing: RunLanding['landing']
+  readonly moves: readonly Matched[]
+  readonly overBusy: boolean
+  readonly description: string
+}
+
+/** Moves one chunk under the run's hold; what is there already is not matched again, so a repeated chunk changes nothing. */
+function cascade(draft: Draft, plan: Plan, resource: Resource, { ref, landing, ...cascading }: Cascade): Resource {
+  const run = resource.run!
   return arrive(draft, plan, resource, {
+    ...cascading,
     status: resource.status,
-    changes: { ...said, set: [], add: [], link: [] },
+    changes: { ...landing.changes!, set: [], add: [], link: [] },
     view: new View(draft, plan, resource),
-    moves: chunk,
     run: {
       ...run,
       phase: 'cascade',
       landing: ref,
+      items: null,
+      undoing: [],
       attempt: run.phase === 'cascade' ? run.attempt + 1 : 1,
       dueAt: 0,
       deadlineAt: 0,
       progressAt: 0,
     },
-    description,
-    overBusy,
     mover: { no: resource.no, begun: run.begun },
   })
 }

@@ -3,16 +3,19 @@
 import { canonical, type Json, type JsonObject } from '../base/json.ts'
 import type { OperationPlan, Plan } from '../lifecycle/plan.ts'
 import { enterNext, entered } from './advance.ts'
+import { attempt } from './attempt.ts'
 import { holds, View } from './conditions.ts'
 import { Refusal, type Draft } from './draft.ts'
 import { endPreempted, holderLives } from './landing.ts'
 import { doubted } from './ledger.ts'
 import { checkAgainst } from './schema-check.ts'
-import { runId, type Lane, type Resource, type Run, type RunRef } from './state.ts'
+import { runId, type Lane, type QueuedRequest, type Resource, type Run, type RunRef } from './state.ts'
 
 export interface Asked {
   readonly operation: OperationPlan
   readonly input: unknown
+  /** The input comes from a record: it was judged, and perhaps changed, by its schema before. */
+  readonly isRecorded?: boolean
   readonly by: string
   readonly lane: Lane
   readonly forced: boolean
@@ -30,12 +33,14 @@ export const nameOf = (resource: Resource): string => `${resource.type} ${resour
 export function beginRun(draft: Draft, plan: Plan, resource: Resource, asked: Asked, key: string | null): Begun {
   const { operation } = asked
   refuseForced(plan, resource, asked)
-  const input = validInput(plan, operation, asked.input)
+  const input = asked.isRecorded === true ? (asked.input as Json) : validInput(plan, operation, asked.input)
   const busy = busyWith(draft, resource)
   if (busy === null) {
     refuseStatus(draft, plan, resource, operation)
     refuseRequirements(draft, plan, resource, operation, input)
-    return start(draft, plan, resource, asked, input, resource.status)
+    // `previous` is a settled status; what is found in a transitional one came from nobody knows where.
+    const previous = draft.isTransitional(resource) ? '' : resource.status
+    return start(draft, plan, resource, asked, input, previous)
   }
   const allowed = operation.from.has(resource.status) || operation.from.has(busy.previous)
   if (operation.ifBusy === 'preempt' && allowed) {
@@ -43,8 +48,8 @@ export function beginRun(draft: Draft, plan: Plan, resource: Resource, asked: As
     refuseRequirements(draft, plan, resource, operation, input)
     return preempt(draft, plan, resource, asked, input, busy.previous)
   }
-  if (operation.ifBusy === 'queue' && operation.from.has(busy.previous))
-    return queue(draft, resource, asked, input, key)
+  // Where the present run will end is not known: status and requirements are judged when the turn comes.
+  if (operation.ifBusy === 'queue') return queue(draft, resource, asked, input, key)
   throw new Refusal(
     'operation_in_progress',
     `Cannot ${operation.name} ${nameOf(resource)}: it is ${resource.status} (${busy.words}). Wait for it or cancel it.`,
@@ -79,7 +84,7 @@ function busyWith(draft: Draft, resource: Resource): Busy | null {
   }
   if (holder !== null && holderLives(draft, resource)) {
     const id = runId(holder)
-    return { previous: resource.status, run: id, words: `it is held by run ${id} of another resource` }
+    return { previous: '', run: id, words: `it is held by run ${id} of another resource` }
   }
   return null
 }
@@ -162,6 +167,7 @@ function preempt(draft: Draft, plan: Plan, resource: Resource, asked: Asked, inp
   endPreempted(draft, resource, `pre-empted by ${asked.operation.name}`)
   const mayBeCalling = interrupted.owner !== 0 && interrupted.parked === null && interrupted.dueAt <= draft.now
   const freed = draft.change(resource, { ledger: doubted(resource.ledger, interrupted.begun, draft.now), run: null })
+  draft.tell(freed, 'preempted', freed.status, { by: asked.operation.name }, interrupted.begun)
   const before: RunRef = { no: resource.no, begun: interrupted.begun }
   const after: RunRef = { no: resource.no, begun: freed.epoch + 1 }
   for (const relation of plan.relations.values()) {
@@ -182,7 +188,14 @@ function queue(draft: Draft, resource: Resource, asked: Asked, input: Json, key:
       `Cannot queue ${asked.operation.name} of ${nameOf(resource)}: 100 requests wait already.`,
     )
   }
-  const waiting = { operation: asked.operation.name, input, by: asked.by, at: draft.now, key }
+  const waiting: QueuedRequest = {
+    operation: asked.operation.name,
+    input,
+    by: asked.by,
+    at: draft.now,
+    key,
+    ...(asked.askedBy === null ? {} : { askedBy: asked.askedBy }),
+  }
   const after = draft.change(resource, { queue: [...resource.queue, waiting] })
   draft.tell(after, 'queued', resource.status, { operation: asked.operation.name, place: after.queue.length })
   return { how: 'queued', resource: after, begun: 0 }
@@ -260,32 +273,51 @@ function start(
   return { how: 'begun', resource: after, begun: epoch }
 }
 
-/** Begins the next queued request that is not refused; the refused ones are told and dropped. */
-export function beginQueued(draft: Draft, plan: Plan, resource: Resource): Resource {
-  if (resource.queue.length === 0 || resource.run !== null) return resource
-  const [next, ...rest] = resource.queue
-  const waiting = draft.change(resource, { queue: rest })
-  const operation = plan.operations.get(next!.operation)
-  try {
-    if (operation === undefined)
-      throw new Refusal('operation_unknown', `${plan.type} has no operation ${next!.operation}.`)
-    const asked: Asked = {
-      operation,
-      input: next!.input,
-      by: next!.by,
-      lane: operation.removes ? 'delete' : 'user',
-      forced: false,
-      reason: '',
-      askedBy: null,
+/** What has come to rest and has requests waiting begins the first that is not refused; the refused ones are told and dropped. */
+export function beginQueued(draft: Draft): void {
+  for (let i = 0; i < draft.writes.length; i++) {
+    for (let idle = idleWithQueue(draft, i); idle !== null; idle = idleWithQueue(draft, i)) {
+      const [next, ...rest] = idle.queue
+      beginNext(draft, draft.change(idle, { queue: rest }), next!)
     }
-    return beginRun(draft, plan, waiting, asked, next!.key).resource
-  } catch (thrown) {
-    if (!(thrown instanceof Refusal)) throw thrown
-    draft.tell(waiting, 'timerRefused', waiting.status, {
-      operation: next!.operation,
-      reason: thrown.rejection.message,
-      queued: true,
-    })
-    return beginQueued(draft, plan, waiting)
   }
+}
+
+function idleWithQueue(draft: Draft, at: number): Resource | null {
+  const resource = draft.writes[at]!
+  if (resource.queue.length === 0 || draft.isTransitional(resource)) return null
+  return resource.run === null || resource.run.kind === 'drift' ? resource : null
+}
+
+function beginNext(draft: Draft, resource: Resource, next: QueuedRequest): void {
+  const plan = draft.planOf(resource)
+  const operation = plan.operations.get(next.operation)
+  const refusal =
+    operation === undefined
+      ? new Refusal('operation_unknown', `${plan.type} has no operation ${next.operation}.`)
+      : attempt(draft, () => {
+          const asked: Asked = {
+            operation,
+            input: next.input,
+            isRecorded: true,
+            by: next.by,
+            lane: operation.removes ? 'delete' : 'user',
+            forced: false,
+            reason: '',
+            askedBy: next.askedBy ?? null,
+          }
+          beginRun(draft, plan, resource, asked, next.key)
+        })
+  if (refusal === null) return
+  const reason = refusal.rejection.message
+  draft.tell(resource, 'dropped', resource.status, { operation: next.operation, reason }, 0)
+  if (next.askedBy !== undefined)
+    draft.follow({
+      kind: 'relatedRunEnded',
+      no: next.askedBy.no,
+      begun: next.askedBy.begun,
+      item: { no: resource.no, begun: 0 },
+      outcome: 'refused',
+      reason,
+    })
 }

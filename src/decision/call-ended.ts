@@ -3,11 +3,12 @@
 import type { JsonObject } from '../base/json.ts'
 import type { Plan } from '../lifecycle/plan.ts'
 import { land, landingOf } from './advance.ts'
-import { beginQueued, nameOf } from './begin-run.ts'
+import { nameOf } from './begin-run.ts'
 import type { CallEnded, CallName, Outcome } from './command.ts'
-import { Refusal, type Draft } from './draft.ts'
+import { DeclarationDefect, Refusal, type Draft } from './draft.ts'
 import { healAnswered, landRecovery } from './heal-probe.ts'
 import { itemEnded } from './item-ended.ts'
+import { cursorOf } from './owed.ts'
 import { probeEnded } from './probe-ended.ts'
 import type { Resource, Run } from './state.ts'
 import { ending, stepEnded } from './step-ended.ts'
@@ -47,8 +48,7 @@ function fenced(draft: Draft, command: CallEnded, resource: Resource | null): Re
 
 /** Is this the call that the run owes now? Told twice, or told late, it is not. */
 export function owes(run: Run, call: CallName): boolean {
-  if (run.parked !== null || run.phase !== call.phase) return false
-  if (run.phase === 'undo' ? false : run.step !== call.step) return false
+  if (run.parked !== null || run.phase !== call.phase || cursorOf(run) !== call.step) return false
   if (run.phase === 'step' && run.items !== null)
     return run.items.some((item) => item.no === call.item && item.attempt === call.attempt)
   return (
@@ -81,7 +81,10 @@ function cascadeOn(draft: Draft, plan: Plan, resource: Resource): Resource {
   const from = resource.status
   if (ref.of === 'heal' || ref.of === 'drift') {
     const row = ref.of === 'heal' ? plan.heal.get(resource.status) : plan.drift.get(resource.status)
-    return landRecovery(draft, plan, resource, row?.landings[ref.case] ?? null, ref.of, '')
+    const recovery = row?.landings[ref.case]
+    if (recovery === undefined)
+      throw new DeclarationDefect(resource.no, `${nameOf(resource)}: the landing that it was moving to is gone.`)
+    return landRecovery(draft, plan, resource, { recovery, of: ref.of, answer: '' })
   }
   const after = land(draft, plan, resource, {
     ref,
@@ -97,5 +100,5 @@ function cascadeOn(draft: Draft, plan: Plan, resource: Resource): Resource {
     { cascade: true, ...(after.run === null ? ending(run, after) : { chunk: run.attempt }) },
     run.begun,
   )
-  return beginQueued(draft, plan, after)
+  return after
 }

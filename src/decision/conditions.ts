@@ -1,7 +1,8 @@
 // Judges declared conditions, and shows the declaration's functions the view they may look at.
 import type { ConditionPlan, Plan, PlanView } from '../lifecycle/plan.ts'
 import type { Draft } from './draft.ts'
-import { DeclarationDefect } from './draft.ts'
+import { DeclarationDefect, Refusal } from './draft.ts'
+import { Needs } from './situation.ts'
 import type { Resource } from './state.ts'
 
 /** What a function of the declaration sees. Related resources are looked up only when it asks for them. */
@@ -79,8 +80,9 @@ export function callDeclared<V, T>(resource: Resource, what: string, compute: (v
     return compute(view)
   } catch (thrown) {
     // What the core itself throws (a fact to load, a refusal) passes through.
-    if (!(thrown instanceof Error)) throw thrown
-    throw new DeclarationDefect(resource.no, `A function of the declaration threw (${what}): ${thrown.message}`)
+    if (thrown instanceof Needs || thrown instanceof Refusal || thrown instanceof DeclarationDefect) throw thrown
+    const words = thrown instanceof Error ? thrown.message : String(thrown)
+    throw new DeclarationDefect(resource.no, `A function of the declaration threw (${what}): ${words}`)
   }
 }
 

@@ -1,13 +1,13 @@
 // A step, probe or undo was not done in time. The late success that may still exist is looked for before anything is undone.
+import type { Millis } from '../base/clock.ts'
 import type { Plan } from '../lifecycle/plan.ts'
-import { beginQueued, nameOf } from './begin-run.ts'
+import { nameOf } from './begin-run.ts'
 import { applyOutcome } from './call-ended.ts'
 import type { DeadlinePassed } from './command.ts'
 import { Refusal, type Draft } from './draft.ts'
 import { failStep } from './failure.ts'
-import { cancelAsked } from './landing.ts'
 import { stepOf } from './owed.ts'
-import type { Resource } from './state.ts'
+import type { Resource, Run } from './state.ts'
 import { probing, stepUnknown, tellFailed } from './step-ended.ts'
 import { undoAttemptFailed } from './undo-ended.ts'
 
@@ -20,11 +20,13 @@ export function deadlinePassed(draft: Draft, command: DeadlinePassed): Resource 
       `The deadline of an earlier epoch passed for resource number ${command.no}; it has moved on.`,
     )
   }
-  const late =
-    (run.deadlineAt !== 0 && run.deadlineAt <= draft.now) || (run.progressAt !== 0 && run.progressAt <= draft.now)
-  if (!late || run.parked !== null) throw new Refusal('timer_not_due', `${nameOf(resource)} is in time.`)
+  if (!isLate(run, draft.now) || run.parked !== null)
+    throw new Refusal('timer_not_due', `${nameOf(resource)} is in time.`)
   return deadlinePassedOn(draft, draft.planOf(resource), resource)
 }
+
+export const isLate = ({ deadlineAt, progressAt }: Run, now: Millis): boolean =>
+  (deadlineAt !== 0 && deadlineAt <= now) || (progressAt !== 0 && progressAt <= now)
 
 export function deadlinePassedOn(draft: Draft, plan: Plan, resource: Resource): Resource {
   const run = resource.run
@@ -64,9 +66,7 @@ function stepOverdue(draft: Draft, plan: Plan, resource: Resource): Resource {
     draft.tell(after, 'outcomeUnknown', from, { step: step.name, reason, probe: step.probe })
     return after
   }
-  cancelAsked(draft, resource, reason)
-  const waited = draft.change(resource, { run: { ...run, items: run.items === null ? null : [] } })
-  const after = failStep(draft, plan, waited, { code: 'deadline_exceeded', reasons: [reason] })
+  const after = failStep(draft, plan, resource, { code: 'deadline_exceeded', reasons: [reason] })
   tellFailed(draft, plan, after, from, run, { step: step.name, code: 'deadline_exceeded', reason })
-  return beginQueued(draft, plan, after)
+  return after
 }

@@ -1,21 +1,23 @@
 // The rules' one entry: a situation and a command give a decision. Pure and synchronous; the same situation, the same answer.
 // Throws only `Needs`: a fact that is not loaded yet.
 import { unreachable } from '../base/assert.ts'
+import type { ErrorCode } from '../base/errors.ts'
 import type { Plans } from '../lifecycle/plan.ts'
+import { beginQueued } from './begin-run.ts'
 import { callEnded } from './call-ended.ts'
-import type { Command } from './command.ts'
+import type { Command, Heal } from './command.ts'
 import { deadlinePassed } from './deadline-passed.ts'
-import type { Decision, Rejection } from './decision.ts'
+import type { Changes, Decision } from './decision.ts'
 import { DeclarationDefect, Draft, Refusal } from './draft.ts'
 import { failStep } from './failure.ts'
-import { heal } from './heal.ts'
+import { heal, stopHealing } from './heal.ts'
 import { claim, handOver, progressReported } from './own-run.ts'
 import { importResource, observed, setStatus } from './place-resource.ts'
 import { relatedRunEnded } from './related-run-ended.ts'
 import { requestOperation } from './request-operation.ts'
 import { findBreaches } from './rules.ts'
-import { Needs, type Situation } from './situation.ts'
-import type { Resource } from './state.ts'
+import type { Situation } from './situation.ts'
+import type { Incident, Resource } from './state.ts'
 import { park, tellFailed } from './step-ended.ts'
 import { cancelRun, completeStep, retryRun, skipStep } from './steer-run.ts'
 import { orphanEnded, sweepOrphan } from './sweep-orphan.ts'
@@ -29,24 +31,24 @@ interface Carried {
 export function decide(plans: Plans, situation: Situation, command: Command): Decision {
   const draft = new Draft(plans, situation, whoFor(command))
   try {
-    const carried = carry(draft, command, null)
-    const breaches = command.kind === 'importResource' ? [] : findBreaches(draft)
+    const carried = carry(draft, command)
+    const breaches = command.kind === 'importResource' ? none : findBreaches(draft)
     if (breaches.length === 0) return accept(draft, carried)
-    return breached(draft, command, breaches.map((breach) => breach.words).join('; '))
+    return breached(draft, command, 'rule_breached', breaches.map((breach) => breach.words).join('; '))
   } catch (thrown) {
     return rejectFor(draft, command, thrown)
   }
 }
 
-const accept = (draft: Draft, { resource, begun }: Carried): Decision => ({
-  accepted: true,
-  changes: draft.changes(),
-  resource,
-  begun,
-})
+const none: readonly never[] = []
 
-/** One case per kind of command, no logic. `refused`: an earlier try of this decision was refused; only timers go on then. */
-function carry(draft: Draft, command: Command, refused: string | null): Carried {
+function accept(draft: Draft, { resource, begun }: Carried): Decision {
+  beginQueued(draft)
+  return { accepted: true, changes: draft.changes(), resource: draft.get(resource.no) ?? resource, begun }
+}
+
+/** One case per kind of command, no logic. */
+function carry(draft: Draft, command: Command): Carried {
   switch (command.kind) {
     case 'requestOperation':
       return requestOperation(draft, command)
@@ -63,7 +65,7 @@ function carry(draft: Draft, command: Command, refused: string | null): Carried 
     case 'heal':
       return plain(heal(draft, command))
     case 'timerFired':
-      return plain(timerFired(draft, command, refused))
+      return plain(timerFired(draft, command))
     case 'relatedRunEnded':
       return plain(relatedRunEnded(draft, command))
     case 'cancelRun':
@@ -93,8 +95,13 @@ const plain = (resource: Resource): Carried => ({ resource, begun: resource.run?
 
 const whoFor = (command: Command): string => (command.kind === 'relatedRunEnded' ? 'a run it asked for' : command.by)
 
+type CarryingOn = Extract<
+  Command,
+  { kind: 'callEnded' | 'deadlinePassed' | 'relatedRunEnded' | 'completeStep' | 'heal' }
+>
+
 /** Commands that carry a run on: a breach or defect is answered by the run's own failure handling, not by the asker. */
-const carriesRunOn = (command: Command): boolean =>
+const carriesRunOn = (command: Command): command is CarryingOn =>
   command.kind === 'callEnded' ||
   command.kind === 'deadlinePassed' ||
   command.kind === 'relatedRunEnded' ||
@@ -103,104 +110,87 @@ const carriesRunOn = (command: Command): boolean =>
 
 function rejectFor(draft: Draft, command: Command, thrown: unknown): Decision {
   if (thrown instanceof Refusal) {
-    if (command.kind === 'timerFired' && thrown.rejection.code !== 'timer_not_due')
-      return timerRefused(draft, command, thrown.rejection.message)
+    const { code, message } = thrown.rejection
     // A related resource is busy while a run lands or enters a step: the run's failure answer follows.
-    if (
-      carriesRunOn(command) &&
-      (thrown.rejection.code === 'related_busy' || thrown.rejection.code === 'link_invalid')
-    ) {
-      return breached(draft, command, thrown.rejection.message)
-    }
+    if (carriesRunOn(command) && (code === 'related_busy' || code === 'link_invalid' || code === 'type_unknown'))
+      return breached(draft, command, code, message)
     return { accepted: false, rejection: thrown.rejection, changes: keepEvidence(draft) }
   }
   if (thrown instanceof DeclarationDefect) {
-    if (command.kind === 'timerFired') return timerRefused(draft, command, thrown.text)
-    if (carriesRunOn(command)) return breached(draft, command, thrown.text)
+    if (carriesRunOn(command)) return breached(draft, command, 'declaration_defect', thrown.text)
     return defect(draft, thrown.no, thrown.text)
   }
   throw thrown
 }
 
 /** Late results are kept although nothing else of a rejected decision is. */
-function keepEvidence(draft: Draft): ReturnType<Draft['changes']> | null {
-  if (draft.late === null) return null
-  return { writes: [], events: [], ended: [], key: null, late: draft.late, incidents: [], followUps: [] }
+function keepEvidence(draft: Draft): Changes | null {
+  return draft.late === null ? null : evidence(draft.late, none)
 }
+
+const evidence = (late: Changes['late'], incidents: Changes['incidents']): Changes => ({
+  writes: none,
+  events: none,
+  ended: none,
+  key: null,
+  late,
+  incidents,
+  followUps: none,
+})
 
 function defect(draft: Draft, no: number, text: string): Decision {
   const resource = draft.situation.resource(no)
-  const incident = {
+  const incident: Incident = {
     no,
-    kind: 'declaration_defect' as const,
+    kind: 'declaration_defect',
     at: draft.now,
     status: resource?.status ?? '',
     text,
     evidence: {},
   }
-  const changes =
-    resource === null
-      ? null
-      : { writes: [], events: [], ended: [], key: null, late: [], incidents: [incident], followUps: [] }
+  const changes = resource === null ? null : evidence(none, [incident])
   return { accepted: false, rejection: { code: 'declaration_defect', message: text }, changes }
 }
 
-function timerRefused(draft: Draft, command: Command, reason: string): Decision {
-  const again = new Draft(draft.plans, draft.situation, draft.by)
-  try {
-    return accept(again, carry(again, command, reason))
-  } catch (thrown) {
-    if (thrown instanceof Refusal) return { accepted: false, rejection: thrown.rejection, changes: null }
-    throw thrown
-  }
-}
-
 /**
- * The state to be committed would break a rule. A request is refused. A run that is carried on is failed instead, by its
- * declared answer; if that breaks a rule too, it is parked with an incident: never a silent loop.
+ * The state to be committed would break a rule, or cannot be made. A request is refused. A run that is carried on is failed
+ * instead, by its declared answer; if that does not work either, it is parked with an incident: never a silent loop.
  */
-function breached(draft: Draft, command: Command, words: string): Decision {
-  const rejection: Rejection = { code: 'rule_breached', message: `Refused: ${words}.` }
-  if (command.kind === 'timerFired') return timerRefused(draft, command, rejection.message)
-  if (!carriesRunOn(command)) return { accepted: false, rejection, changes: null }
-  const no = (command as { readonly no: number }).no
-  return (
-    failInstead(draft, no, command, words) ??
-    parkInstead(draft, no, words) ?? { accepted: false, rejection, changes: null }
-  )
+function breached(draft: Draft, command: Command, code: ErrorCode, words: string): Decision {
+  if (!carriesRunOn(command))
+    return { accepted: false, rejection: { code, message: `Refused: ${words}.` }, changes: null }
+  return failInstead(draft, command, code, words) ?? parkInstead(draft, command, code, words)
 }
 
-function failInstead(draft: Draft, no: number, command: Command, words: string): Decision | null {
-  const resource = draft.situation.resource(no)
+function failInstead(draft: Draft, command: CarryingOn, code: string, words: string): Decision | null {
+  const resource = draft.situation.resource(command.no)
   const run = resource?.run
   if (resource === null || run == null || run.kind !== 'operation' || run.phase === 'undo' || run.phase === 'cascade')
     return null
   const again = new Draft(draft.plans, draft.situation, draft.by)
   const plan = again.planOf(resource)
   try {
-    const epoch = command.kind === 'heal' ? resource.epoch + 1 : resource.epoch
-    const owner = command.kind === 'heal' ? command.owner : run.owner
+    const isHealed = command.kind === 'heal'
     const stopped = again.change(resource, {
-      epoch,
-      run: { ...run, owner, phase: 'step', items: run.items === null ? null : [] },
+      epoch: isHealed ? resource.epoch + 1 : resource.epoch,
+      run: { ...run, owner: isHealed ? command.owner : run.owner, phase: 'step', parked: null },
     })
-    const after = failStep(again, plan, stopped, { code: 'rule_breached', reasons: [words] })
-    tellFailed(again, plan, after, resource.status, run, { code: 'rule_breached', reason: words })
+    const after = failStep(again, plan, stopped, { code, reasons: [words] })
+    tellFailed(again, plan, after, resource.status, run, { code, reason: words })
     return findBreaches(again).length === 0 ? accept(again, plain(after)) : null
   } catch (thrown) {
-    if (thrown instanceof Needs) throw thrown
     if (thrown instanceof Refusal || thrown instanceof DeclarationDefect) return null
     throw thrown
   }
 }
 
-function parkInstead(draft: Draft, no: number, words: string): Decision | null {
-  const resource = draft.situation.resource(no)
-  if (resource === null) return null
+function parkInstead(draft: Draft, command: CarryingOn, code: ErrorCode, words: string): Decision {
+  const resource = draft.situation.resource(command.no)!
   const again = new Draft(draft.plans, draft.situation, draft.by)
+  const isDefect = code === 'declaration_defect'
   again.report({
-    no,
-    kind: 'rule_breached',
+    no: resource.no,
+    kind: isDefect ? 'declaration_defect' : 'rule_breached',
     status: resource.status,
     text: `${resource.type} ${resource.id} cannot go on from ${resource.status}: ${words}`,
     evidence: {
@@ -209,12 +199,18 @@ function parkInstead(draft: Draft, no: number, words: string): Decision | null {
       step: resource.run?.step ?? -1,
     },
   })
-  if (resource.run === null || resource.run.parked !== null) {
-    return {
-      accepted: false,
-      rejection: { code: 'rule_breached', message: `Refused: ${words}.` },
-      changes: again.changes(),
-    }
+  if (resource.run?.parked != null) {
+    const rejection = { code, message: `Refused: ${words}.` }
+    return { accepted: false, rejection, changes: evidence(none, again.incidents!) }
   }
-  return accept(again, plain(park(again, resource, 'rule_breached', words)))
+  // A drift probe blocks nobody: it is dropped, and asked again in its rhythm.
+  if (resource.run?.kind === 'drift') return accept(again, plain(again.change(resource, { run: null })))
+  const stopped = command.kind === 'heal' ? takeOver(again, resource, command) : resource
+  return accept(again, plain(park(again, stopped, isDefect ? 'declaration_defect' : 'rule_breached', words)))
+}
+
+/** Whoever was at it must not go on: the epoch is raised. A resource without a run gets one that can be parked. */
+function takeOver(draft: Draft, resource: Resource, command: Heal): Resource {
+  if (resource.run === null) return stopHealing(draft, draft.planOf(resource), resource, command)
+  return draft.change(resource, { epoch: resource.epoch + 1, run: { ...resource.run, owner: command.owner } })
 }

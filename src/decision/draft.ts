@@ -29,12 +29,26 @@ export class DeclarationDefect {
 
 const empty: readonly never[] = []
 
+/** So far a draft had come, so that something that was refused on the way can be taken back whole. */
+export interface Mark {
+  readonly writes: readonly Resource[]
+  readonly events: number
+  readonly ended: number
+  readonly followUps: number
+  readonly incidents: number
+}
+
+/** With more writes than this they are found by a map. */
+const fewWrites = 16
+
 export class Draft {
   readonly plans: Plans
   readonly situation: Situation
   readonly now: Millis
   readonly by: string
   readonly writes: Resource[] = []
+  /** What each of the writes was before this decision; null: it is new. */
+  readonly befores: (Resource | null)[] = []
   readonly events: Event[] = []
   ended: EndedRun[] | null = null
   followUps: Command[] | null = null
@@ -42,6 +56,7 @@ export class Draft {
   late: LateResult[] | null = null
   key: KeyRecord | null = null
   private created: Set<No> | null = null
+  private places: Map<No, number> | null = null
 
   constructor(plans: Plans, situation: Situation, by: string) {
     this.plans = plans
@@ -68,9 +83,43 @@ export class Draft {
     return plan
   }
 
+  mark(): Mark {
+    return {
+      writes: [...this.writes],
+      events: this.events.length,
+      ended: this.ended?.length ?? 0,
+      followUps: this.followUps?.length ?? 0,
+      incidents: this.incidents?.length ?? 0,
+    }
+  }
+
+  /** Takes back everything since the mark. */
+  restore({ writes, events, ended, followUps, incidents }: Mark): void {
+    for (const { no } of this.writes.slice(writes.length)) this.created?.delete(no)
+    this.writes.splice(0, this.writes.length, ...writes)
+    this.befores.length = writes.length
+    this.places = null
+    this.events.length = events
+    if (this.ended !== null) this.ended.length = ended
+    if (this.followUps !== null) this.followUps.length = followUps
+    if (this.incidents !== null) this.incidents.length = incidents
+  }
+
   private place(no: No): number {
-    for (let i = this.writes.length - 1; i >= 0; i--) if (this.writes[i]!.no === no) return i
-    return -1
+    const { writes } = this
+    if (writes.length <= fewWrites) {
+      for (let i = writes.length - 1; i >= 0; i--) if (writes[i]!.no === no) return i
+      return -1
+    }
+    this.places ??= new Map(writes.map((one, at) => [one.no, at]))
+    return this.places.get(no) ?? -1
+  }
+
+  private push(before: Resource | null, after: Resource): Resource {
+    this.places?.set(after.no, this.writes.length)
+    this.befores.push(before)
+    this.writes.push(after)
+    return after
   }
 
   get(no: No): Resource | null {
@@ -85,22 +134,21 @@ export class Draft {
   /** Every touched resource counts one revision, however often this decision changes it. */
   change(before: Resource, patch: Partial<Omit<Resource, 'no' | 'type' | 'id' | 'revision' | 'last'>>): Resource {
     const at = this.place(before.no)
-    if (at >= 0) return (this.writes[at] = { ...this.writes[at]!, ...patch })
-    const after = { ...before, ...patch, revision: before.revision + 1 }
-    this.writes.push(after)
-    return after
+    if (at >= 0) {
+      const drafted = this.writes[at]!
+      return (this.writes[at] = { ...drafted, ...patch, revision: drafted.revision })
+    }
+    return this.push(before, { ...before, ...patch, revision: before.revision + 1 })
   }
 
   /** Takes a state that was made whole by the caller, revision included: the usual step's short way. */
-  put(after: Resource): Resource {
-    this.writes.push(after)
-    return after
+  put(before: Resource, after: Resource): Resource {
+    return this.push(before, after)
   }
 
   create(resource: Resource): Resource {
-    this.writes.push(resource)
     ;(this.created ??= new Set()).add(resource.no)
-    return resource
+    return this.push(null, resource)
   }
 
   isCreated(no: No): boolean {

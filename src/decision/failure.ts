@@ -3,10 +3,10 @@ import { assert } from '../base/assert.ts'
 import type { FailureCasePlan, FailurePlan, OperationPlan, Plan, StepPlan } from '../lifecycle/plan.ts'
 import { holds, View } from './conditions.ts'
 import { Refusal, type Draft } from './draft.ts'
-import { enterNext, freezeItems, land } from './advance.ts'
-import { arrive } from './landing.ts'
+import { enterNext, fillReasons, freezeItems, land, progressFrom } from './advance.ts'
+import { arrive, cancelAsked } from './landing.ts'
 import { doubted } from './ledger.ts'
-import { attemptDelayMs } from './next-attempt.ts'
+import { attemptDelayMs, attemptInRound, firstAttempt } from './next-attempt.ts'
 import type { LandingRef, Resource, Run } from './state.ts'
 
 export interface Failed {
@@ -18,22 +18,24 @@ export interface Failed {
 /** The step at the cursor has failed for good: the declared answer follows. */
 export function failStep(draft: Draft, plan: Plan, resource: Resource, { code, reasons }: Failed): Resource {
   const run = resource.run!
+  cancelAsked(draft, resource, reasons.join(', ') || 'the asking step failed')
   const operation = plan.operations.get(run.operation)!
   const step = operation.steps[run.step]!
-  const failed: Resource = {
-    ...resource,
-    run: { ...run, reasons: [...run.reasons, ...reasons], code: run.code === '' ? code : run.code },
+  const kept = draft.change(resource, {
+    run: {
+      ...run,
+      items: run.items === null ? null : [],
+      reasons: [...run.reasons, ...reasons],
+      code: run.code === '' ? code : run.code,
+      dueAt: 0,
+    },
     ledger: doubted(resource.ledger, run.begun, draft.now),
-  }
+  })
   // A forced run goes on whatever happens; what it could not confirm is orphaned at its landing.
-  if (run.forced) {
-    const next = draft.change(resource, { run: failed.run, ledger: failed.ledger })
-    return enterNext(draft, plan, next, run.step)
-  }
+  if (run.forced) return enterNext(draft, plan, kept, run.step)
   const answer = step.onFailure ?? operation.onFailure
-  if (answer.tryAgain !== null) return tryAgainLater(draft, plan, operation, step, failed, answer)
+  if (answer.tryAgain !== null) return tryAgainLater(draft, plan, operation, step, kept, answer)
 
-  const kept = draft.change(resource, { run: failed.run, ledger: failed.ledger })
   const view = new View(draft, plan, kept)
   const at = answer.cases.findIndex(
     (one) => (one.codes === null || one.codes.has(code)) && holds(draft, kept, one.when, view),
@@ -60,30 +62,33 @@ function tryAgainLater(
   plan: Plan,
   operation: OperationPlan,
   step: StepPlan,
-  failed: Resource,
+  resource: Resource,
   answer: FailurePlan,
 ): Resource {
-  const run = failed.run!
+  const run = resource.run!
   const { againMs, atMostMs } = answer.tryAgain!
   const dueAt = draft.now + Math.min(atMostMs, againMs * 2 ** Math.min(run.rounds, 30))
+  const rounds = run.rounds + 1
+  const attempt = firstAttempt(step.retry, rounds)
+  const items = run.items === null ? null : freezeItems(draft, plan, resource, step, attempt)
   const next: Run = {
     ...run,
     phase: 'step',
-    attempt: 1,
-    rounds: run.rounds + 1,
+    attempt,
+    items,
+    rounds,
     // Only the latest round's reasons: a delete that fails for a week must not grow without bound.
     reasons: [],
     code: '',
     dueAt,
     deadlineAt: dueAt + step.deadlineMs,
-    progressAt: step.progressMs === 0 ? 0 : dueAt + step.progressMs,
+    progressAt: progressFrom(step, dueAt),
+    uncertain: false,
   }
-  const items = run.items === null ? null : freezeItems(draft, plan, failed, step)
-  return draft.change(failed, {
-    run: { ...next, items },
-    ledger: failed.ledger,
-    description: failureText(operation, run.reasons, null),
-  })
+  const description = failureText(operation, run.reasons, null)
+  if (items === null || items.length > 0) return draft.change(resource, { run: next, description })
+  // Nothing is left to go over by now: the step is done.
+  return enterNext(draft, plan, draft.change(resource, { run: { ...next, dueAt: 0 }, description }), run.step)
 }
 
 function beginUndo(
@@ -130,6 +135,7 @@ function undoRun(
     deadlineAt: draft.now + step.deadlineMs,
     progressAt: 0,
     uncertain: false,
+    resumed: 0,
   }
 }
 
@@ -182,10 +188,7 @@ function landFailure(
 
 /** The status description after a failure, in the declaration's own form. */
 export function failureText(operation: OperationPlan, reasons: readonly string[], say: string | null): string {
-  return (say ?? operation.failureText ?? `${operation.name} failed: {reasons}`).replace(
-    '{reasons}',
-    reasons.join(', '),
-  )
+  return fillReasons(say ?? operation.failureText ?? `${operation.name} failed: {reasons}`, reasons)
 }
 
 /** Another attempt of the present call, or null when the policy is spent. */
@@ -195,16 +198,28 @@ export function nextAttempt(
   resource: Resource,
   attempt: number,
 ): { attempt: number; dueAt: number } | null {
-  if (resource.run!.forced || attempt > step.retry.times) return null
-  return { attempt: attempt + 1, dueAt: draft.now + attemptDelayMs(step.retry, attempt, resource.no) }
+  const inRound = attemptInRound(step.retry, attempt)
+  if (resource.run!.forced || inRound > step.retry.times) return null
+  return { attempt: attempt + 1, dueAt: draft.now + attemptDelayMs(step.retry, inRound, resource.no) }
 }
 
-/** Cancelling is a failure with the code `cancelled`; what never gives up cannot be cancelled. */
-export function refuseIfNeverGivesUp(plan: Plan, resource: Resource): void {
-  const run = resource.run!
+/** The step at the cursor is declared to be tried until it works. */
+export function neverGivesUp(plan: Plan, run: Run): boolean {
   const operation = plan.operations.get(run.operation)
   const answer = operation?.steps[run.step]?.onFailure ?? operation?.onFailure
-  if (answer?.tryAgain) {
+  return answer !== undefined && answer.tryAgain !== null
+}
+
+/** Cancelling is a failure with the code `cancelled`; what goes on whatever happens cannot be cancelled. */
+export function refuseIfNeverGivesUp(plan: Plan, resource: Resource): void {
+  const run = resource.run!
+  if (run.forced) {
+    throw new Refusal(
+      'operation_not_allowed',
+      `Cannot cancel ${run.operation} of ${resource.type} ${resource.id}: it is forced, and goes on whatever happens.`,
+    )
+  }
+  if (neverGivesUp(plan, run)) {
     throw new Refusal(
       'operation_not_allowed',
       `Cannot cancel ${run.operation} of ${resource.type} ${resource.id}: it is declared to be tried until it works. Retry it, or force it where that is allowed.`,

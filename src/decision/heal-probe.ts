@@ -1,50 +1,52 @@
 // Lands a stuck or drifted resource by one of its declared recoveries, after a probe where one is declared.
-import type { JsonObject } from '../base/json.ts'
+import { canonical, type JsonObject } from '../base/json.ts'
 import type { Plan, ProbePlan, RecoveryPlan } from '../lifecycle/plan.ts'
-import { land } from './advance.ts'
-import { beginQueued, beginRun, nameOf, type Asked } from './begin-run.ts'
+import { endOf, fillReasons, land } from './advance.ts'
+import { attempt } from './attempt.ts'
+import { beginRun, nameOf, type Asked } from './begin-run.ts'
 import type { Outcome } from './command.ts'
-import { Refusal, type Draft } from './draft.ts'
-import { tellAsker } from './landing.ts'
+import { holds, View } from './conditions.ts'
+import { DeclarationDefect, type Draft } from './draft.ts'
+import { matchMoves, setProperties, tellAsker } from './landing.ts'
+import { doubted } from './ledger.ts'
+import { afterMsOf, nextProbe } from './next-attempt.ts'
 import { checkAgainst } from './schema-check.ts'
-import { nextProbe } from './next-attempt.ts'
 import type { LandingRef, Resource, Run } from './state.ts'
+import { park, probeDeadlineMs } from './step-ended.ts'
+import { driftTimer } from './timers.ts'
 
 /** Healings of one resource without a landing that an operation earned; then nothing is attempted again by itself. */
 export const healingBudget = 5
-const probeDeadlineMs = 60_000
+/** A probe that could not be asked is asked so often before "unknown" is believed. */
+const probesMax = 3
 
 /** The driver answered what is really there (phase `healProbe` of a heal or drift run). */
 export function healAnswered(draft: Draft, plan: Plan, resource: Resource, outcome: Outcome): Resource {
   const run = resource.run!
   const drifts = run.kind === 'drift'
-  const probe: ProbePlan | undefined = drifts
-    ? plan.drift.get(resource.status)?.probe
-    : (plan.heal.get(resource.status)?.probe ?? undefined)
-  if (probe === undefined)
-    return drifts ? endDrift(draft, resource) : landRecovery(draft, plan, resource, null, 'heal', 'unknown')
+  const probe = drifts ? plan.drift.get(resource.status)?.probe : plan.heal.get(resource.status)?.probe
+  if (probe == null) return drifts ? endDrift(draft, resource, null) : landByRow(draft, plan, resource)
   if (outcome.kind === 'again') {
-    const after = draft.change(resource, { run: { ...run, dueAt: draft.now + outcome.afterMs } })
-    draft.tell(after, 'stepAgain', resource.status, { probe: probe.name, afterMs: outcome.afterMs })
+    const afterMs = afterMsOf(outcome.afterMs)
+    const after = draft.change(resource, { run: { ...run, dueAt: draft.now + afterMs } })
+    if (!drifts) draft.tell(after, 'stepAgain', resource.status, { probe: probe.name, afterMs })
     return after
   }
   const answer = outcome.kind === 'answered' ? outcome.answer : 'unknown'
   const reason =
     outcome.kind === 'failed' || outcome.kind === 'unknown' ? outcome.reason : `${probe.name} answered ${answer}`
-  // A probe that could not be asked is asked again a few times before "unknown" is believed.
-  if (outcome.kind !== 'answered' && run.probes < 3)
+  if (outcome.kind !== 'answered' && run.probes < probesMax)
     return askAgain(draft, resource, probe, nextProbe(run.probes, resource.no), reason)
   const recovery = probe.answers.get(answer) ?? probe.answers.get('unknown')
-  if (recovery === undefined) return askAgain(draft, resource, probe, probe.againMs, reason)
+  if (recovery === undefined)
+    return drifts
+      ? endDrift(draft, resource, draft.now + probe.againMs)
+      : askAgain(draft, resource, probe, probe.againMs, reason)
   const observed = outcome.kind === 'answered' ? observedProperties(plan, resource, outcome.observed) : null
-  return landRecovery(
-    draft,
-    plan,
-    observed === null ? resource : draft.change(resource, { properties: observed }),
-    recovery,
-    drifts ? 'drift' : 'heal',
-    answer,
-  )
+  const seen = observed === null ? resource : draft.change(resource, { properties: observed })
+  return drifts
+    ? landDrift(draft, plan, seen, recovery, answer)
+    : landRecovery(draft, plan, seen, { recovery, of: 'heal', answer })
 }
 
 function askAgain(draft: Draft, resource: Resource, probe: ProbePlan, afterMs: number, reason: string): Resource {
@@ -53,20 +55,63 @@ function askAgain(draft: Draft, resource: Resource, probe: ProbePlan, afterMs: n
   const after = draft.change(resource, {
     run: { ...run, probes: run.probes + 1, dueAt, deadlineAt: dueAt + probeDeadlineMs },
   })
-  draft.tell(after, 'attemptFailed', resource.status, { probe: probe.name, reason, nextAt: dueAt })
+  if (run.kind !== 'drift')
+    draft.tell(after, 'attemptFailed', resource.status, { probe: probe.name, reason, nextAt: dueAt })
   return after
 }
 
-/** What the probe saw goes through the schema, over what is recorded; garbage is ignored. */
+/** What the probe saw goes through the schema, over what is recorded; garbage, and nothing new, is ignored. */
 function observedProperties(plan: Plan, resource: Resource, observed: unknown): JsonObject | null {
   if (typeof observed !== 'object' || observed === null) return null
   const checked = checkAgainst(plan.properties, { ...resource.properties, ...observed })
-  return checked.faults === null ? (checked.value as JsonObject) : null
+  if (checked.faults !== null || canonical(checked.value) === canonical(resource.properties)) return null
+  return checked.value as JsonObject
 }
 
-/** As recorded, or nothing declared: the drift run ends and leaves no trace but the next probe's time. */
-function endDrift(draft: Draft, resource: Resource): Resource {
-  return draft.change(resource, { run: null })
+/** The drift run ends and leaves no trace but the next probe's time. */
+function endDrift(draft: Draft, resource: Resource, next: number | null): Resource {
+  const timers = next === null ? resource.timers : { ...resource.timers, [driftTimer]: next }
+  return draft.change(resource, { run: null, timers })
+}
+
+/** As recorded, nothing happens; else the landing, and an incident where the status was wrong. */
+function landDrift(draft: Draft, plan: Plan, resource: Resource, recovery: RecoveryPlan, answer: string): Resource {
+  const from = resource.status
+  const status = recovery.status ?? from
+  if (status === from && recovery.attempt === null && !changesAnything(draft, plan, resource, recovery)) {
+    const ended = endDrift(draft, resource, null)
+    const isSeen = draft.situation.resource(resource.no)?.properties !== ended.properties
+    if (isSeen) draft.tell(ended, 'observed', from, { probe: resource.run!.probe, answer }, resource.run!.begun)
+    return ended
+  }
+  if (status !== from)
+    draft.report({
+      no: resource.no,
+      kind: 'drifted',
+      status: from,
+      text: `${nameOf(resource)} was recorded as ${from}, but the probe answered ${answer}.`,
+      evidence: { recorded: from, answer, properties: resource.properties },
+    })
+  return landRecovery(draft, plan, resource, { recovery, of: 'drift', answer })
+}
+
+function changesAnything(draft: Draft, plan: Plan, resource: Resource, { changes }: RecoveryPlan): boolean {
+  if (changes === null) return false
+  const view = new View(draft, plan, resource)
+  if (changes.add.length > 0 || changes.link.length > 0) return true
+  if (matchMoves(draft, resource, changes.move, view).some(({ items }) => items.length > 0)) return true
+  return canonical(setProperties(plan, resource, changes.set, view)) !== canonical(resource.properties)
+}
+
+/** The row's landing without a probe: the first case that holds. */
+export function landByRow(draft: Draft, plan: Plan, resource: Resource): Resource {
+  const row = plan.heal.get(resource.status)!
+  const unowned = resource.run!.operation === '' && row.unowned.length > 0
+  const cases = unowned || row.cases.length === 0 ? row.unowned : row.cases
+  const view = new View(draft, plan, resource)
+  const recovery = cases.find((one) => holds(draft, resource, one.when, view))
+  if (recovery !== undefined) return landRecovery(draft, plan, resource, { recovery, of: 'heal', answer: '' })
+  throw new DeclarationDefect(resource.no, `${nameOf(resource)}: no recovery is declared for ${resource.status}.`)
 }
 
 const foundWords: Record<string, string> = {
@@ -76,125 +121,110 @@ const foundWords: Record<string, string> = {
   drifted: 'the real state differs from the record',
 }
 
+interface Recovering {
+  readonly recovery: RecoveryPlan
+  readonly of: 'heal' | 'drift'
+  readonly answer: string
+}
+
 /**
  * The landing of healing: closes the recorded run as healed, says what was found and done, and attempts the declared operation
  * again with its original input, all in one commit. `resource.run` is the heal run.
  */
-export function landRecovery(
-  draft: Draft,
-  plan: Plan,
-  resource: Resource,
-  recovery: RecoveryPlan | null,
-  of: 'heal' | 'drift',
-  answer: string,
-): Resource {
+export function landRecovery(draft: Draft, plan: Plan, resource: Resource, recovering: Recovering): Resource {
+  const { recovery, of, answer } = recovering
   const run = resource.run!
   const from = resource.status
-  if (recovery === null) throw new Refusal('not_stuck', `${nameOf(resource)}: no recovery is declared for ${from}.`)
+  const isSpent = run.resumed >= healingBudget
+  const follows = isSpent ? null : recovery.attempt
+  if (recovery.status === undefined && follows === null && isSpent)
+    return park(
+      draft,
+      resource,
+      'budget_spent',
+      `${nameOf(resource)} was healed ${healingBudget} times and is in ${from} again. Look, then retry, or set its status.`,
+    )
   const status = recovery.status === undefined ? from : (recovery.status ?? run.previous)
-  if (of === 'drift' && status === from && recovery.changes === null && recovery.attempt === null)
-    return endDrift(draft, resource)
-
-  const spent = run.resumed >= healingBudget
-  const attempt = recovery.attempt !== null && !spent ? recovery.attempt : null
-  const does = [
-    status === from ? null : `put to ${status}`,
-    attempt === null ? null : `${attempt} is attempted again`,
-  ].filter((one) => one !== null)
-  const text = `Found in ${from}: ${foundWords[run.found] ?? run.found}${answer === '' ? '' : ` (${answer})`}. Healed: ${does.join(', ') || 'changes made'}.`
+  const text = healedText(run, from, status, follows, answer)
   const detail: JsonObject = {
     found: run.found,
     from,
     ...(answer === '' ? {} : { answer }),
-    ...(attempt === null ? {} : { attempt }),
-    ...(recovery.attempt !== null && spent ? { budgetSpent: recovery.attempt } : {}),
-  }
-  if (of === 'drift') {
-    draft.report({
-      no: resource.no,
-      kind: 'drifted',
-      status: from,
-      text: `${nameOf(resource)} was recorded as ${from}, but the probe answered ${answer}.`,
-      evidence: { recorded: from, answer, properties: resource.properties },
-    })
+    ...(follows === null ? {} : { attempt: follows }),
+    ...(recovery.attempt !== null && isSpent ? { budgetSpent: recovery.attempt } : {}),
   }
   // A row that only attempts begins the operation from the status it was found in.
-  if (recovery.status === undefined && attempt !== null) {
-    return attemptFollowUp(
-      draft,
-      plan,
-      draft.change(resource, { run: null, holder: null }),
-      run,
-      attempt,
-      text,
-      detail,
-      true,
-    )
+  if (recovery.status === undefined && follows !== null) {
+    const ledger = doubted(resource.ledger, run.begun, draft.now)
+    const freed = draft.change(resource, { run: null, holder: null, ledger })
+    draft.end(endOf(draft, resource, 'healed', from))
+    draft.tell(freed, 'healed', from, detail, run.begun)
+    return followUp(draft, plan, freed, { run, operation: follows, text, previous: run.previous })
   }
   const ref: LandingRef = { of, step: -1, case: recovery.index, undoFailed: false }
   const landed = land(draft, plan, resource, {
     ref,
     landing: { status, changes: recovery.changes },
     outcome: 'healed',
-    description: recovery.changes?.say ?? text,
+    description: recovery.changes?.say == null ? text : fillReasons(recovery.changes.say, run.reasons),
     heals: resource.heals,
-    asksAgain: attempt !== null,
+    asksAgain: follows !== null,
   })
   if (landed.run !== null) {
     draft.tell(landed, 'moved', from, { ...detail, cascade: true }, run.begun)
     return landed
   }
   draft.tell(landed, 'healed', from, detail, run.begun)
-  if (attempt !== null) return attemptFollowUp(draft, plan, landed, run, attempt, text, detail, false)
-  return beginQueued(draft, plan, landed)
+  return follows === null ? landed : followUp(draft, plan, landed, { run, operation: follows, text, previous: null })
+}
+
+function healedText(run: Run, from: string, status: string, follows: string | null, answer: string): string {
+  const does = [
+    status === from ? null : `put to ${status}`,
+    follows === null ? null : `${follows} is attempted again`,
+  ].filter((one) => one !== null)
+  const found = `${foundWords[run.found] ?? run.found}${answer === '' ? '' : ` (${answer})`}`
+  return `Found in ${from}: ${found}. Healed: ${does.join(', ') || 'changes made'}.`
+}
+
+interface FollowUp {
+  /** The run that was healed. */
+  readonly run: Run
+  readonly operation: string
+  readonly text: string
+  /** Where the healed run came from, when healing did not land; null: where healing landed. */
+  readonly previous: string | null
 }
 
 /** A refused attempt leaves the landing, and the reason in the description. */
-function attemptFollowUp(
+function followUp(
   draft: Draft,
   plan: Plan,
   resource: Resource,
-  run: Run,
-  name: string,
-  text: string,
-  detail: JsonObject,
-  tellHealed: boolean,
+  { run, operation, text, previous }: FollowUp,
 ): Resource {
-  const operation = plan.operations.get(name)!
-  const input = run.operation === name ? run.input : null
-  const asked: Asked = {
-    operation,
-    input: input ?? undefined,
-    by: 'healing',
-    lane: 'heal',
-    forced: run.forced && operation.forceMs > 0,
-    reason: run.reasons[0] ?? 'forced before',
-    askedBy: run.askedBy,
-  }
-  const from = resource.status
-  if (tellHealed) {
-    draft.end({
-      no: resource.no,
-      begun: run.begun,
-      operation: run.operation,
-      kind: run.kind,
-      outcome: 'healed',
-      status: from,
-      acceptedAt: run.acceptedAt,
-      endedAt: draft.now,
-      by: run.by,
-    })
-    draft.tell(resource, 'healed', from, detail, run.begun)
-  }
-  try {
-    const begun = beginRun(draft, plan, resource, asked, null)
-    const previous = tellHealed ? run.previous : begun.resource.run?.previous
-    return begun.resource.run === null || previous === undefined
-      ? begun.resource
-      : draft.change(begun.resource, { description: text, run: { ...begun.resource.run, previous } })
-  } catch (thrown) {
-    if (!(thrown instanceof Refusal)) throw thrown
-    tellAsker(draft, resource, run, 'failed', thrown.rejection.message)
-    return draft.change(resource, { description: `${text} The attempt was refused: ${thrown.rejection.message}` })
-  }
+  const refusal = attempt(draft, () => {
+    const plans = plan.operations.get(operation)!
+    const isSame = run.operation === operation
+    const asked: Asked = {
+      operation: plans,
+      input: isSame ? run.input : undefined,
+      isRecorded: isSame,
+      by: 'healing',
+      lane: 'heal',
+      forced: run.forced && plans.forceMs > 0,
+      reason: run.reasons[0] ?? 'forced before',
+      askedBy: run.askedBy,
+    }
+    const begun = beginRun(draft, plan, resource, asked, null).resource
+    if (begun.run !== null)
+      draft.change(begun, {
+        description: text,
+        run: previous === null ? begun.run : { ...begun.run, previous },
+      })
+  })
+  if (refusal === null) return draft.get(resource.no)!
+  const reason = refusal.rejection.message
+  tellAsker(draft, resource, run, 'failed', reason)
+  return draft.change(resource, { description: `${text} The attempt was refused: ${reason}` })
 }

@@ -1,16 +1,18 @@
 // A stuck resource is brought back: resumed where its run is recorded and the declaration says so, else probed or landed.
 import type { Plan } from '../lifecycle/plan.ts'
 import { nameOf } from './begin-run.ts'
-import type { Heal } from './command.ts'
-import { holds, View } from './conditions.ts'
+import type { Found, Heal } from './command.ts'
 import { Refusal, type Draft } from './draft.ts'
-import { deadlinePassedOn } from './deadline-passed.ts'
-import { failStep } from './failure.ts'
-import { healingBudget, landRecovery } from './heal-probe.ts'
-import { holderLives } from './landing.ts'
-import { stepOf } from './owed.ts'
+import { deadlinePassedOn, isLate } from './deadline-passed.ts'
+import { failStep, failUndo } from './failure.ts'
+import { healingBudget, landByRow } from './heal-probe.ts'
+import { holderLives, takeStatusOf } from './landing.ts'
+import { stepOf, undoneStep } from './owed.ts'
 import { nobody, type Resource, type Run } from './state.ts'
-import { probeDeadlineMs, probing, tellFailed } from './step-ended.ts'
+import { ending, probeDeadlineMs, probing, tellFailed, watched } from './step-ended.ts'
+
+/** Undoing is given up much later than doing: what it leaves behind is worse than another try. */
+const undoBudget = healingBudget * 5
 
 export function heal(draft: Draft, command: Heal): Resource {
   const resource = draft.get(command.no)
@@ -19,8 +21,15 @@ export function heal(draft: Draft, command: Heal): Resource {
     throw new Refusal('not_stuck', `${nameOf(resource)} has moved on since it was found stuck: nothing to heal.`)
   }
   const plan = draft.planOf(resource)
-  if (command.found !== 'ownerLost') reportFound(draft, resource, command)
   const run = resource.run
+  // A parked run waits for a person, not for a worker; only its dead owner is taken off it.
+  if (run !== null && run.parked !== null && command.override !== true) {
+    if (command.found === 'ownerLost' && run.owner !== nobody) return release(draft, resource)
+    throw new Refusal('not_stuck', `${nameOf(resource)} is parked: ${run.parked.reason}`)
+  }
+  if (command.override !== true) refuseWronglyFound(draft, resource, command.found)
+  if (command.found !== 'ownerLost') reportFound(draft, resource, command)
+  if (run !== null && run.phase === 'cascade') return resume(draft, plan, resource, command)
   if (run !== null && run.kind === 'drift') return draft.change(resource, { run: null, epoch: resource.epoch + 1 })
   if (!draft.isTransitional(resource))
     throw new Refusal(
@@ -28,14 +37,7 @@ export function heal(draft: Draft, command: Heal): Resource {
       `${nameOf(resource)} is ${resource.status}, which is no transitional status: nothing to heal.`,
     )
   const row = plan.heal.get(resource.status)!
-  // A parked run waits for a person, not for a worker; only its dead owner is taken off it.
-  if (run !== null && run.parked !== null && command.found === 'ownerLost') return release(draft, resource)
-  if (run !== null && run.parked !== null && command.override !== true) {
-    throw new Refusal('not_stuck', `${nameOf(resource)} is parked: ${run.parked.reason}`)
-  }
-  const heals = resource.heals + 1
-  if (run !== null && ((run.kind === 'operation' && row.resume) || run.phase === 'cascade'))
-    return resume(draft, plan, resource, command, heals)
+  if (run !== null && run.kind === 'operation' && row.resume) return resume(draft, plan, resource, command)
   for (const { relation, statuses } of row.withOwner) {
     if (draft.related(resource, relation).some((owner) => statuses.has(owner.status))) {
       throw new Refusal('healed_with_owner', `${nameOf(resource)} is healed with its ${relation.name}.`)
@@ -43,8 +45,18 @@ export function heal(draft: Draft, command: Heal): Resource {
   }
   if (holderLives(draft, resource))
     throw new Refusal('healed_with_owner', `${nameOf(resource)} is held by a run that is under way.`)
-  refusePairFollower(draft, plan, resource)
-  return recover(draft, plan, resource, command, heals)
+  return healFollower(draft, plan, resource) ?? recover(draft, plan, resource, command)
+}
+
+function refuseWronglyFound(draft: Draft, resource: Resource, found: Found): void {
+  const { run } = resource
+  const name = nameOf(resource)
+  if (found === 'drifted') throw new Refusal('not_stuck', `${name}: drift is found by its probe, not healed by hand.`)
+  if (run === null) return
+  if (found === 'unowned') throw new Refusal('not_stuck', `${name} has a run under way: it is not without an owner.`)
+  if (found === 'overdue' && run.owner === nobody)
+    throw new Refusal('not_stuck', `${name} waits for a worker: nobody is late.`)
+  if (found === 'overdue' && !isLate(run, draft.now)) throw new Refusal('not_stuck', `${name} is in time.`)
 }
 
 function release(draft: Draft, resource: Resource): Resource {
@@ -54,16 +66,17 @@ function release(draft: Draft, resource: Resource): Resource {
 }
 
 /** A follower is put right by its leader's healing; alone it takes the leader's status. */
-function refusePairFollower(draft: Draft, plan: Plan, resource: Resource): void {
-  if (plan.pair === null || plan.pair.leads) return
+function healFollower(draft: Draft, plan: Plan, resource: Resource): Resource | null {
+  if (plan.pair === null || plan.pair.leads) return null
   const leader = draft.related(resource, plan.relations.get(plan.pair.relation)!)[0]
-  if (leader !== undefined && draft.isTransitional(leader))
+  if (leader === undefined) return null
+  if (draft.isTransitional(leader))
     throw new Refusal('healed_with_owner', `${nameOf(resource)} is healed with ${nameOf(leader)}.`)
+  return takeStatusOf(draft, leader, resource, { no: leader.no, begun: 0 })
 }
 
 /** What no crash explains is a bug to report. */
 function reportFound(draft: Draft, resource: Resource, { found }: Heal): void {
-  if (found === 'drifted') return
   const run = resource.run
   draft.report({
     no: resource.no,
@@ -93,53 +106,77 @@ function reportFound(draft: Draft, resource: Resource, { found }: Heal): void {
 }
 
 /** Goes on at the recorded step under a new epoch; the driver is asked first where a call may have been cut and a probe is declared. */
-function resume(draft: Draft, plan: Plan, resource: Resource, command: Heal, heals: number): Resource {
+function resume(draft: Draft, plan: Plan, resource: Resource, command: Heal): Resource {
   const run = resource.run!
   const from = resource.status
-  if (run.resumed >= healingBudget && command.override !== true && run.phase === 'step') {
-    const taken = draft.change(resource, { epoch: resource.epoch + 1, heals, run: { ...run, owner: command.owner } })
-    const after = failStep(draft, plan, taken, {
-      code: 'budget_spent',
-      reasons: [`${stepOf(plan, run).name} was resumed ${run.resumed} times and never ended`],
-    })
-    tellFailed(draft, plan, after, from, run, { code: 'budget_spent', found: command.found })
-    return after
+  const heals = resource.heals + 1
+  const budget = run.phase === 'undo' ? undoBudget : healingBudget
+  const isSpent = run.resumed >= budget && command.override !== true && run.phase !== 'cascade'
+  const owned: Run = { ...run, owner: command.owner, parked: null, resumed: isSpent ? run.resumed : run.resumed + 1 }
+  if (isSpent) {
+    const taken = draft.change(resource, { epoch: resource.epoch + 1, heals, run: owned })
+    return giveUp(draft, plan, taken, command.found)
   }
-  const next = takenOver(draft, plan, resource, {
-    ...run,
-    resumed: run.resumed + 1,
-    parked: null,
-    owner: command.owner,
-  })
+  const isOverdue = command.found === 'overdue' && isLate(run, draft.now)
+  const next = isOverdue ? owned : takenOver(draft, plan, owned, run.owner !== nobody)
+  const what = run.operation === '' ? 'its landing' : run.operation
   const after = draft.change(resource, {
     epoch: resource.epoch + 1,
     heals,
     run: next,
-    description: `Found in ${from}: ${command.found === 'ownerLost' ? 'its worker was lost' : 'its step was overdue'}. Healed: goes on with ${run.operation}.`,
+    description: `Found in ${from}: ${isOverdue ? 'its step was overdue' : 'its worker was lost'}. Healed: goes on with ${what}.`,
   })
   draft.tell(after, 'resumed', from, { found: command.found, phase: next.phase, resumed: next.resumed })
-  return command.found === 'overdue' ? deadlinePassedOn(draft, plan, after) : after
+  return isOverdue ? deadlinePassedOn(draft, plan, after) : after
 }
 
-/** A run in new hands: what its former owner may have begun is uncertain. */
-export function takenOver(draft: Draft, plan: Plan, resource: Resource, run: Run): Run {
-  if (run.phase !== 'step') return run
+/** Resumed too often without an end: the failure answer of what it was at. */
+function giveUp(draft: Draft, plan: Plan, resource: Resource, found: Found): Resource {
+  const run = resource.run!
+  const from = resource.status
+  const what = run.phase === 'undo' ? undoneStep(plan, run).undo! : stepOf(plan, run).name
+  const reason = `${what} was resumed ${run.resumed} times and never ended`
+  const code = 'budget_spent'
+  if (run.phase === 'undo') {
+    const after = failUndo(draft, plan, resource, reason)
+    draft.tell(after, 'landed', from, { code, reason, found, undoFailed: true, ...ending(run, after) }, run.begun)
+    return after
+  }
+  const stopped = draft.change(resource, { run: { ...run, phase: 'step' } })
+  const after = failStep(draft, plan, stopped, { code, reasons: [reason] })
+  tellFailed(draft, plan, after, from, run, { code, reason, found })
+  return after
+}
+
+/** A run in new hands: what its former owner may have begun is uncertain, and the time of its step begins anew. */
+export function takenOver(draft: Draft, plan: Plan, run: Run, wasOwned: boolean): Run {
+  if (run.phase !== 'step') return watched(draft, plan, run)
   const step = stepOf(plan, run)
-  const begun = run.dueAt <= draft.now && step.asks.length === 0
-  if (begun && step.probe !== null && run.items === null) return { ...probing(draft, run), uncertain: true }
+  const begun = (wasOwned || run.uncertain) && run.dueAt <= draft.now && step.asks.length === 0
+  if (begun && step.probe !== null && run.items === null && !run.forced)
+    return { ...probing(draft, run), uncertain: true }
   // Asked runs are asked for again at once: the same keys find them.
   const items =
     step.asks.length > 0 && run.items !== null ? run.items.map((item) => ({ ...item, dueAt: 0 })) : run.items
-  return { ...run, items, uncertain: begun }
+  return { ...watched(draft, plan, run), items, uncertain: begun }
 }
 
-function recover(draft: Draft, plan: Plan, resource: Resource, command: Heal, heals: number): Resource {
-  const row = plan.heal.get(resource.status)!
+function recover(draft: Draft, plan: Plan, resource: Resource, command: Heal): Resource {
+  const healed = stopHealing(draft, plan, resource, command)
+  if (healed.run!.probe === '') return landByRow(draft, plan, healed)
+  draft.tell(healed, 'resumed', resource.status, { found: command.found, probe: healed.run!.probe })
+  return healed
+}
+
+/** The recorded run, if any, becomes a heal run; it keeps the name, so that what it holds stays held. */
+export function stopHealing(draft: Draft, plan: Plan, resource: Resource, command: Heal): Resource {
   const recorded = resource.run
   const epoch = resource.epoch + 1
-  const spent = resource.heals >= healingBudget && command.override !== true
-  const healing: Run = {
-    ...(recorded ?? blankRun(resource)),
+  const isSpent = resource.heals >= healingBudget && command.override !== true
+  const row = plan.heal.get(resource.status)!
+  const isUnowned = (recorded === null || recorded.operation === '') && row.unowned.length > 0
+  const run: Run = {
+    ...(recorded ?? blankRun),
     begun: recorded?.begun ?? epoch,
     kind: 'heal',
     by: 'healing',
@@ -149,7 +186,7 @@ function recover(draft: Draft, plan: Plan, resource: Resource, command: Heal, he
     items: null,
     undoing: [],
     landing: null,
-    probe: row.probe?.name ?? '',
+    probe: isUnowned ? '' : (row.probe?.name ?? ''),
     found: command.found,
     probes: 1,
     attempt: 1,
@@ -159,55 +196,44 @@ function recover(draft: Draft, plan: Plan, resource: Resource, command: Heal, he
     parked: null,
     owner: command.owner,
     // The budget that the landing looks at: what it may still attempt.
-    resumed: spent ? healingBudget : 0,
+    resumed: isSpent ? healingBudget : 0,
   }
-  const healed = draft.change(resource, { epoch, heals, run: healing })
-  const useUnowned = (recorded === null || recorded.operation === '') && row.unowned.length > 0
-  if (row.probe !== null && !useUnowned) {
-    draft.tell(healed, 'resumed', resource.status, { found: command.found, probe: row.probe.name })
-    return healed
-  }
-  const cases = useUnowned ? row.unowned : row.cases.length > 0 ? row.cases : row.unowned
-  const view = new View(draft, plan, healed)
-  const recovery = cases.find((one) => holds(draft, healed, one.when, view))
-  return landRecovery(draft, plan, healed, recovery ?? null, 'heal', '')
+  return draft.change(resource, { epoch, heals: resource.heals + 1, run })
 }
 
-/** Stands in for a run nobody recorded. */
-export function blankRun(resource: Resource): Run {
-  return {
-    begun: 0,
-    kind: 'heal',
-    operation: '',
-    input: null,
-    by: 'healing',
-    lane: 'heal',
-    forced: false,
-    previous: resource.status,
-    askedBy: null,
-    acceptedAt: 0,
-    phase: 'healProbe',
-    step: 0,
-    steps: [],
-    results: {},
-    items: null,
-    undoing: [],
-    landing: null,
-    reasons: [],
-    code: '',
-    probe: '',
-    found: '',
-    attempt: 1,
-    probes: 1,
-    rounds: 0,
-    family: 0,
-    dueAt: 0,
-    deadlineAt: 0,
-    progressAt: 0,
-    progress: '',
-    parked: null,
-    uncertain: false,
-    owner: 0,
-    resumed: 0,
-  }
+/** Stands in for a run nobody recorded. Of drift runs: `previous` is where they stand. */
+export const blankRun: Run = {
+  begun: 0,
+  kind: 'heal',
+  operation: '',
+  input: null,
+  by: 'healing',
+  lane: 'heal',
+  forced: false,
+  previous: '',
+  askedBy: null,
+  acceptedAt: 0,
+  phase: 'healProbe',
+  step: 0,
+  steps: [],
+  results: {},
+  items: null,
+  undoing: [],
+  landing: null,
+  reasons: [],
+  code: '',
+  probe: '',
+  found: '',
+  attempt: 1,
+  probes: 1,
+  rounds: 0,
+  family: 0,
+  dueAt: 0,
+  deadlineAt: 0,
+  progressAt: 0,
+  progress: '',
+  parked: null,
+  uncertain: false,
+  owner: 0,
+  resumed: 0,
 }

@@ -1,16 +1,17 @@
 // One item of a forEach or ask step has ended. Each item's end is a commit of its own; the step ends with the last one.
 import type { JsonObject } from '../base/json.ts'
 import type { Plan, StepPlan } from '../lifecycle/plan.ts'
-import { enterNext, entered } from './advance.ts'
-import { beginQueued } from './begin-run.ts'
+import { progressFrom } from './advance.ts'
 import type { Outcome } from './command.ts'
 import type { Draft } from './draft.ts'
 import { failStep, nextAttempt } from './failure.ts'
 import { moveTo } from './landing.ts'
-import { confirmed } from './ledger.ts'
+import { confirmed, doubted } from './ledger.ts'
+import { afterMsOf } from './next-attempt.ts'
 import { stepOf } from './owed.ts'
-import type { Item, Resource } from './state.ts'
-import { ending, tellFailed } from './step-ended.ts'
+import { checkAgainst } from './schema-check.ts'
+import type { Item, Resource, Run } from './state.ts'
+import { goOn, tellFailed } from './step-ended.ts'
 
 export function itemEnded(draft: Draft, plan: Plan, resource: Resource, no: number, outcome: Outcome): Resource {
   const run = resource.run!
@@ -21,21 +22,24 @@ export function itemEnded(draft: Draft, plan: Plan, resource: Resource, no: numb
       draft,
       resource,
       item,
-      { attempt: item.attempt, dueAt: draft.now + outcome.afterMs },
+      step,
+      { attempt: item.attempt, dueAt: draft.now + afterMsOf(outcome.afterMs) },
       'stepAgain',
-      { step: step.name, afterMs: outcome.afterMs },
+      { step: step.name, afterMs: afterMsOf(outcome.afterMs) },
     )
-  if (outcome.kind === 'done') return itemFinished(draft, plan, resource, step, item, null)
+  const garbage =
+    outcome.kind === 'done' && step.result !== null ? checkAgainst(step.result, outcome.result).faults : null
+  if (outcome.kind === 'done' && garbage === null) return itemFinished(draft, plan, resource, step, item, null)
   const [code, reason] =
     outcome.kind === 'failed'
       ? [outcome.code, outcome.reason]
       : outcome.kind === 'unknown'
         ? ['unknown_outcome', outcome.reason]
-        : ['invalid_result', 'answered as if it were a probe']
+        : ['invalid_result', garbage === null ? 'answered as if it were a probe' : garbage.join('; ')]
   const terminal = outcome.kind === 'failed' && outcome.terminal
   const next = terminal ? null : nextAttempt(draft, step, resource, item.attempt)
   if (next !== null)
-    return itemLater(draft, resource, item, next, 'attemptFailed', {
+    return itemLater(draft, resource, item, step, next, 'attemptFailed', {
       step: step.name,
       code,
       reason,
@@ -48,19 +52,27 @@ function itemLater(
   draft: Draft,
   resource: Resource,
   item: Item,
+  step: StepPlan,
   patch: { attempt: number; dueAt: number },
   kind: 'stepAgain' | 'attemptFailed',
   detail: JsonObject,
 ): Resource {
   const run = resource.run!
   const items = run.items!.map((one) => (one === item ? { ...one, ...patch } : one))
-  const after = draft.change(resource, { run: { ...run, items } })
+  const after = draft.change(resource, { run: { ...run, items, progressAt: heard(draft, run, step, items) } })
   draft.tell(after, kind, resource.status, {
     ...detail,
     item: draft.get(item.no)?.id ?? String(item.no),
     attempt: item.attempt,
   })
   return after
+}
+
+/** Something was heard: the step hangs only when nothing is heard after the next call is due. */
+function heard(draft: Draft, run: Run, step: StepPlan, items: readonly Item[]): number {
+  if (run.forced || step.progressMs === 0) return 0
+  const next = items.reduce((earliest, { dueAt }) => Math.min(earliest, dueAt), Number.POSITIVE_INFINITY)
+  return progressFrom(step, Math.max(draft.now, next))
 }
 
 /** Each item's end is a commit of its own; the step ends with the last one. */
@@ -90,9 +102,8 @@ export function itemFinished(
   const goesOn = failed !== null && (step.asks.find((ask) => ask.relation === item.relation)?.goOn ?? false)
   const reasons = failed === null || goesOn ? run.reasons : [...run.reasons, `${name}: ${failed.reason}`]
   const code = failed === null || goesOn || run.code !== '' ? run.code : failed.code
-  const stops = failed !== null && each?.stopAtFirst === true
+  const stops = failed !== null && each?.stopAtFirst === true && !run.forced
   const items = stops ? [] : run.items!.filter((one) => one.no !== item.no || one.relation !== item.relation)
-  const kept = draft.change(resource, { run: { ...run, items, reasons, code } })
   const kind = failed === null ? 'itemDone' : 'itemFailed'
   const detail = {
     step: step.name,
@@ -100,23 +111,21 @@ export function itemFinished(
     ...(failed === null ? {} : { code: failed.code, reason: failed.reason }),
   }
   if (items.length > 0) {
+    const kept = draft.change(resource, {
+      run: { ...run, items, reasons, code, progressAt: heard(draft, run, step, items) },
+    })
     draft.tell(kept, kind, from, { ...detail, left: items.length })
     return kept
   }
+  const over = draft.change(resource, { run: { ...run, items, reasons, code, dueAt: 0 } })
   if (reasons.length > 0 && !run.forced) {
     // The reasons stand in the run already.
-    const after = failStep(draft, plan, kept, { code, reasons: [] })
+    const after = failStep(draft, plan, over, { code, reasons: [] })
     tellFailed(draft, plan, after, from, run, detail)
-    return beginQueued(draft, plan, after)
+    return after
   }
-  const closed = draft.change(kept, { ledger: confirmed(kept, step, run.begun, null, draft.now) })
-  const after = enterNext(draft, plan, closed, run.step)
-  draft.tell(
-    after,
-    after.run === null ? 'landed' : kind,
-    from,
-    { ...detail, ...(after.run === null ? ending(run, after) : entered(plan, after)) },
-    run.begun,
-  )
-  return beginQueued(draft, plan, after)
+  // A forced run in which anything failed confirms nothing: the sweeper looks after it.
+  const isDone = !run.forced || code === ''
+  const ledger = isDone ? confirmed(over, step, run.begun, null, draft.now) : doubted(over.ledger, run.begun, draft.now)
+  return goOn(draft, plan, draft.change(over, { ledger }), from, detail, kind)
 }

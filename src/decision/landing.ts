@@ -6,7 +6,7 @@ import { callDeclared, valueOf, View } from './conditions.ts'
 import { DeclarationDefect, Refusal, type Draft } from './draft.ts'
 import { doubted, orphaned } from './ledger.ts'
 import { checkAgainst } from './schema-check.ts'
-import { runId, type Resource, type Run, type RunRef } from './state.ts'
+import { generatedId, runId, type Resource, type Run, type RunRef } from './state.ts'
 import { armedTimers, noTimers } from './timers.ts'
 
 export interface Arrival {
@@ -37,17 +37,12 @@ export interface Matched {
 export function arrive(draft: Draft, plan: Plan, before: Resource, arrival: Arrival): Resource {
   const { status, changes, view } = arrival
   const properties =
-    changes === null || changes.set.length === 0
-      ? before.properties
-      : setProperties(draft, plan, before, changes.set, view)
+    changes === null || changes.set.length === 0 ? before.properties : setProperties(plan, before, changes.set, view)
   const links =
     changes === null || changes.link.length === 0 ? before.links : setLinks(draft, plan, before, changes.link, view)
   const moves = arrival.moves ?? (changes === null ? [] : matchMoves(draft, before, changes.move, view))
   for (const { move, items } of moves) for (const item of items) moveOne(draft, before, item, move, arrival)
-  const added =
-    changes === null
-      ? []
-      : changes.add.map((add) => ({ add, rows: callDeclared(before, `add ${add.relation.name}`, add.each, view) }))
+  const added = changes === null ? [] : changes.add.map((add) => ({ add, rows: rowsOf(before, add, view) }))
 
   const changed: Resource = {
     ...before,
@@ -71,11 +66,17 @@ export function arrive(draft: Draft, plan: Plan, before: Resource, arrival: Arri
       addOne(draft, after, { add, properties: row, index, mover: arrival.mover, step: arrival.run?.step ?? 0 }),
     ),
   )
-  if (plan.pair?.leads && before.status !== status) followPair(draft, plan, after, arrival)
+  if (plan.pair?.leads) followPair(draft, plan, after, arrival.mover)
   return after
 }
 
-function setProperties(draft: Draft, plan: Plan, resource: Resource, set: ChangesPlan['set'], view: View): JsonObject {
+function rowsOf(resource: Resource, add: ChangesPlan['add'][number], view: View): readonly unknown[] {
+  const rows: unknown = callDeclared(resource, `add ${add.relation.name}`, add.each, view)
+  if (Array.isArray(rows)) return rows
+  throw new DeclarationDefect(resource.no, `add ${add.relation.name} of ${resource.type} gives no list of properties.`)
+}
+
+export function setProperties(plan: Plan, resource: Resource, set: ChangesPlan['set'], view: View): JsonObject {
   const next: Record<string, unknown> = { ...resource.properties }
   for (const [name, value] of set) next[name] = valueOf(resource, name, value, view)
   return validProperties(plan, resource, next)
@@ -117,17 +118,13 @@ function setLinks(
   return links
 }
 
-/** Bare status: all that are not terminal and not there already. With `from`: only those. */
+/** Bare status: all that are not terminal and not there already. With `from`: only those. Where nothing changes, nothing is moved. */
 export function matchMoves(draft: Draft, resource: Resource, moves: readonly MovePlan[], view: View): Matched[] {
   return moves.map((move) => ({
     move,
     items: draft.related(resource, move.relation).filter((item) => {
-      if (
-        move.from === null
-          ? draft.isTerminal(item) || (move.to !== null && item.status === move.to)
-          : !move.from.has(item.status)
-      )
-        return false
+      if (move.from === null ? draft.isTerminal(item) : !move.from.has(item.status)) return false
+      if (item.status === move.to && (move.from === null || move.set.length === 0)) return false
       return move.only === null || callDeclared(resource, move.only.says, move.only.test, view.with(item))
     }),
   }))
@@ -177,9 +174,10 @@ export function moveTo(
   }
   const from = item.status
   let ledger = item.ledger
-  if (!stays && item.run !== null) {
-    if (ownRun) endPreempted(draft, item, `moved to ${to} with ${mover.type} ${mover.id}`)
-    ledger = doubted(ledger, item.run.begun, draft.now)
+  const closed = stays || !ownRun ? null : item.run
+  if (closed !== null) {
+    endPreempted(draft, item, `moved to ${to} with ${mover.type} ${mover.id}`)
+    ledger = doubted(ledger, closed.begun, draft.now)
   }
   const terminal = plan.kinds.get(to) === 'terminal'
   if (terminal) ledger = orphaned(ledger, draft.now)
@@ -192,13 +190,20 @@ export function moveTo(
     run: stays ? item.run : null,
     epoch: !stays && item.run !== null ? item.epoch + 1 : item.epoch,
     holder: stays ? item.holder : plan.kinds.get(to) === 'transitional' ? holder : null,
-    timers: terminal ? noTimers : item.timers,
   }
   const after = draft.change(item, { ...changed, timers: armedTimers(plan, item, changed, draft.now) })
-  draft.tell(after, 'moved', from, {
-    with: `${mover.type} ${mover.id}`,
-    ...(terminal && ledger.length > 0 ? { orphans: ledger.map((entry) => entry.name) } : {}),
-  })
+  draft.tell(
+    after,
+    'moved',
+    from,
+    {
+      with: `${mover.type} ${mover.id}`,
+      ...(closed === null ? {} : { preempted: closed.operation }),
+      ...(terminal && ledger.length > 0 ? { orphans: ledger.map((entry) => entry.name) } : {}),
+    },
+    closed?.begun ?? 0,
+  )
+  if (plan.pair?.leads) followPair(draft, plan, after, holder)
 }
 
 /** Is the run that holds this resource still under way? */
@@ -211,17 +216,9 @@ export function holderLives(draft: Draft, resource: Resource): boolean {
 /** Closes a run that something stronger interrupts. Its undo is not run: the stronger one owns the clean-up. */
 export function endPreempted(draft: Draft, resource: Resource, why: string): void {
   const run = resource.run!
-  draft.end({
-    no: resource.no,
-    begun: run.begun,
-    operation: run.operation,
-    kind: run.kind,
-    outcome: 'preempted',
-    status: resource.status,
-    acceptedAt: run.acceptedAt,
-    endedAt: draft.now,
-    by: run.by,
-  })
+  const { no, status } = resource
+  const { begun, operation, kind, acceptedAt, by } = run
+  draft.end({ no, begun, operation, kind, outcome: 'preempted', status, acceptedAt, endedAt: draft.now, by })
   cancelAsked(draft, resource, why)
   tellAsker(draft, resource, run, 'failed', why)
 }
@@ -272,7 +269,8 @@ function addOne(draft: Draft, parent: Resource, { add, properties, index, mover,
   const type = add.relation.type
   const plan = draft.plans.get(type)
   if (!plan) throw new Refusal('type_unknown', `No lifecycle of type ${type} is loaded.`)
-  const id = `${parent.id}.${add.relation.name}.${mover.begun}-${step}-${index}`
+  // Nobody else can have it: users' ids do not begin so, and the parent's number is its own.
+  const id = `${generatedId(parent.no)}.${add.relation.name}.${mover.begun}-${step}-${index}`
   const blank: Resource = {
     no: draft.situation.nextNo(),
     id,
@@ -302,23 +300,27 @@ function addOne(draft: Draft, parent: Resource, { add, properties, index, mover,
 }
 
 /** Both sides of a pair always show the same status. */
-function followPair(draft: Draft, plan: Plan, leader: Resource, arrival: Arrival): void {
-  const relation = plan.relations.get(plan.pair!.relation)!
-  for (const follower of draft.related(leader, relation)) {
-    const followerPlan = draft.planOf(follower)
-    const from = follower.status
-    const terminal = followerPlan.kinds.get(leader.status) === 'terminal'
-    const changed: Resource = {
-      ...follower,
-      status: leader.status,
-      since: draft.now,
-      holder: followerPlan.kinds.get(leader.status) === 'transitional' ? arrival.mover : null,
-      ledger: terminal ? orphaned(follower.ledger, draft.now) : follower.ledger,
-    }
-    const after = draft.change(follower, {
-      ...changed,
-      timers: armedTimers(followerPlan, follower, changed, draft.now),
-    })
-    draft.tell(after, 'moved', from, { with: `${leader.type} ${leader.id}` }, 0)
+function followPair(draft: Draft, plan: Plan, leader: Resource, mover: RunRef): void {
+  for (const follower of draft.related(leader, plan.relations.get(plan.pair!.relation)!)) {
+    if (follower.status !== leader.status) takeStatusOf(draft, leader, follower, mover)
   }
+}
+
+/** The follower of a pair is put where its leader stands. */
+export function takeStatusOf(draft: Draft, leader: Resource, follower: Resource, mover: RunRef): Resource {
+  const plan = draft.planOf(follower)
+  const kind = plan.kinds.get(leader.status)
+  const changed: Resource = {
+    ...follower,
+    status: leader.status,
+    since: draft.now,
+    run: null,
+    epoch: follower.run === null ? follower.epoch : follower.epoch + 1,
+    holder: kind === 'transitional' ? mover : null,
+    ledger: kind === 'terminal' ? orphaned(follower.ledger, draft.now) : follower.ledger,
+  }
+  const before = follower.status === '' ? null : follower
+  const after = draft.change(follower, { ...changed, timers: armedTimers(plan, before, changed, draft.now) })
+  draft.tell(after, 'moved', follower.status, { with: `${leader.type} ${leader.id}` }, 0)
+  return after
 }

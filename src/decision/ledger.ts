@@ -7,17 +7,13 @@ import type { LedgerEntry, Resource } from './state.ts'
 /** The call that creates something is about to be owed: the intent is committed with it. */
 export function meant(resource: Resource, step: StepPlan, begun: number, now: Millis): readonly LedgerEntry[] {
   if (step.creates === null) return resource.ledger
-  const kind = step.creates
-  const of = resource.ledger.filter((entry) => entry.kind === kind)
   // Re-entered (a retry round): the intent stands already.
-  if (of.some((entry) => entry.begun === begun && entry.step === step.name)) return resource.ledger
-  const highest = of.reduce(
-    (most, entry) => Math.max(most, Number(entry.name.slice(entry.name.lastIndexOf('/') + 1)) || 0),
-    0,
-  )
+  if (resource.ledger.some((entry) => entry.begun === begun && entry.step === step.name)) return resource.ledger
+  // No number is given twice, so that what is swept is never something newer: the run's own, and a 0 before it for each more.
+  const more = resource.ledger.filter((entry) => entry.begun === begun && entry.kind === step.creates).length
   const entry: LedgerEntry = {
-    name: `${resource.type}/${resource.id}/${kind}/${Math.max(highest, begun - 1) + 1}`,
-    kind,
+    name: `${resource.type}/${resource.id}/${step.creates}/${'0'.repeat(more)}${begun}`,
+    kind: step.creates,
     state: 'meant',
     ref: null,
     begun,
@@ -27,6 +23,10 @@ export function meant(resource: Resource, step: StepPlan, begun: number, now: Mi
   }
   return [...resource.ledger, entry]
 }
+
+/** Made by this step of this run. */
+const isOf = (entry: LedgerEntry, step: StepPlan, begun: number): boolean =>
+  step.creates !== null && entry.begun === begun && entry.step === step.name
 
 /** The step is done: what it creates is there, what it destroys is gone. */
 export function confirmed(
@@ -38,18 +38,14 @@ export function confirmed(
 ): readonly LedgerEntry[] {
   if (step.creates === null && step.destroys === null) return resource.ledger
   return resource.ledger
-    .filter((entry) => step.destroys === null || entry.kind !== step.destroys)
-    .map((entry) =>
-      entry.begun === begun && entry.step === step.name && step.creates !== null
-        ? { ...entry, state: 'there' as const, ref, since: now }
-        : entry,
-    )
+    .filter((entry) => step.destroys === null || entry.kind !== step.destroys || isOf(entry, step, begun))
+    .map((entry) => (isOf(entry, step, begun) ? { ...entry, state: 'there' as const, ref, since: now } : entry))
 }
 
 /** What this step of this run created was taken back. */
 export function takenBack(resource: Resource, step: StepPlan, begun: number): readonly LedgerEntry[] {
   if (step.creates === null) return resource.ledger
-  return resource.ledger.filter((entry) => !(entry.begun === begun && entry.step === step.name))
+  return resource.ledger.filter((entry) => !isOf(entry, step, begun))
 }
 
 /** The run is interrupted or failed: what it was making may or may not be there. */

@@ -2,6 +2,15 @@
 import type { RetryPlan } from '../lifecycle/plan.ts'
 import type { No } from './state.ts'
 
+/** A driver's "look again after": whatever it says, a time that can be reckoned with. */
+export const afterMsOf = (given: number): number => (Number.isFinite(given) ? Math.min(Math.max(0, given), 2 ** 40) : 0)
+
+/** Attempts are counted over the rounds of trying again later, so that no two calls of a step have one name. */
+export const firstAttempt = (retry: RetryPlan, rounds: number): number => rounds * (retry.times + 1) + 1
+
+/** Its place in the present round. */
+export const attemptInRound = (retry: RetryPlan, attempt: number): number => ((attempt - 1) % (retry.times + 1)) + 1
+
 /** The delay before the attempt after `attempt`: between half and all of the doubled delay, different for each resource. */
 export function attemptDelayMs(retry: RetryPlan, attempt: number, no: No): number {
   const full = Math.min(retry.atMostMs, retry.firstMs * 2 ** Math.min(attempt - 1, 30))

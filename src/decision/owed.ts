@@ -72,7 +72,7 @@ function call(
   dueAt: Millis,
 ): OwedCall {
   return {
-    name: { phase, step: run.step, item, attempt },
+    name: { phase, step: cursorOf(run), item, attempt },
     does: 'driver',
     function: fn,
     key: callKey(resource, run, phase, item),
@@ -84,10 +84,12 @@ function call(
 /** The idempotency key of the request that an ask owes. */
 export const askKey = (call: string): string => `ask/${call}`
 
+/** The step that is done, asked about or undone now. */
+export const cursorOf = (run: Run): number => (run.phase === 'undo' ? (run.undoing[0] ?? run.step) : run.step)
+
 /** Names a call for the driver: run, what it is, item, and the family that a person's retry raises. */
 export function callKey(resource: Resource, run: Run, phase: CallName['phase'], item: No): string {
-  const cursor = phase === 'undo' ? (run.undoing[0] ?? run.step) : run.step
-  return `${runId({ no: resource.no, begun: run.begun })}/${phase}/${cursor}/${item === 0 ? '' : item.toString(36)}/${run.family}`
+  return `${runId({ no: resource.no, begun: run.begun })}/${phase}/${cursorOf(run)}/${item === 0 ? '' : item.toString(36)}/${run.family}`
 }
 
 export function stepOf(plan: Plan, run: Run): StepPlan {

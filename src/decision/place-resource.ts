@@ -1,5 +1,5 @@
 // Resources put where they stand by somebody else than an operation: imported, repaired by a person, observed from outside.
-import type { JsonObject } from '../base/json.ts'
+import { canonical, type JsonObject } from '../base/json.ts'
 import { nameOf } from './begin-run.ts'
 import type { ImportResource, Observed, SetStatus } from './command.ts'
 import { View } from './conditions.ts'
@@ -8,16 +8,20 @@ import { blankRun } from './heal.ts'
 import { healAnswered } from './heal-probe.ts'
 import { arrive, endPreempted } from './landing.ts'
 import { doubted, orphaned } from './ledger.ts'
-import { newResource } from './request-operation.ts'
+import { newResource, refuseFollower } from './request-operation.ts'
 import { checkAgainst } from './schema-check.ts'
-import type { Resource } from './state.ts'
+import type { KeyRecord, Resource } from './state.ts'
 import { armedTimers } from './timers.ts'
 
 /** Comes in with its present status, whatever the rules say: they bind from its first change on. */
 export function importResource(draft: Draft, command: ImportResource): Resource {
   const plan = draft.plans.get(command.type)
   if (!plan) throw new Refusal('type_unknown', `No lifecycle of type '${command.type}' is loaded.`)
+  const recorded = command.key === undefined ? null : draft.situation.key(command.key)
+  if (recorded !== null) return importedBefore(draft, command, recorded)
   refuseStatus(plan.kinds, plan.type, command.status)
+  if (plan.pair?.leads === false)
+    throw new Refusal('follower_of_pair', `A ${plan.type} comes in with its ${plan.pair.relation}: import that one.`)
   const properties = checkAgainst(plan.properties, command.properties)
   if (properties.faults !== null) {
     throw new Refusal(
@@ -38,7 +42,7 @@ export function importResource(draft: Draft, command: ImportResource): Resource 
   const ledger = (command.ledger ?? []).map(({ kind, ref }, index) => ({
     name: `${plan.type}/${blank.id}/${kind}/${index + 1}`,
     kind,
-    state: 'there' as const,
+    state: plan.kinds.get(command.status) === 'terminal' ? ('orphaned' as const) : ('there' as const),
     ref: (ref ?? null) as JsonObject,
     begun: 0,
     step: '',
@@ -49,10 +53,28 @@ export function importResource(draft: Draft, command: ImportResource): Resource 
   const after = draft.change(blank, { ...placed, timers: armedTimers(plan, null, placed, draft.now) })
   draft.tell(after, 'imported', '', null, 0)
   for (const follower of draft.writes.filter((one) => one.no !== blank.no && one.links['pair'] === blank.no)) {
-    const paired = draft.change(follower, { status: command.status, epoch: 1 })
+    const followerPlan = draft.planOf(follower)
+    const beside: Resource = { ...follower, status: command.status }
+    const paired = draft.change(follower, { ...beside, timers: armedTimers(followerPlan, null, beside, draft.now) })
     draft.tell(paired, 'imported', '', null, 0)
   }
+  if (command.key !== undefined)
+    draft.key = { key: command.key, hash: hashOf(command), no: after.no, begun: 0, at: draft.now }
   return after
+}
+
+const hashOf = ({ by: _by, key: _key, ...asked }: ImportResource): string => canonical(asked)
+
+/** The same key again: the first answer again, as long as the same was asked. */
+function importedBefore(draft: Draft, command: ImportResource, recorded: KeyRecord): Resource {
+  if (recorded.hash !== hashOf(command))
+    throw new Refusal(
+      'key_reused',
+      `The idempotency key '${command.key}' was used for another request. Use a new key for a new request.`,
+    )
+  const resource = draft.get(recorded.no)
+  if (resource !== null) return resource
+  throw new Refusal('resource_not_found', `The resource that was imported with key '${command.key}' is gone.`)
 }
 
 function refuseStatus(kinds: ReadonlyMap<string, unknown>, type: string, status: string): void {
@@ -75,6 +97,7 @@ export function setStatus(draft: Draft, command: SetStatus): Resource {
       { revision: resource.revision },
     )
   }
+  refuseFollower(draft, plan, resource)
   const from = resource.status
   const run = resource.run
   if (run !== null && run.kind !== 'drift') endPreempted(draft, resource, `status set by ${command.by}`)
@@ -93,7 +116,7 @@ export function setStatus(draft: Draft, command: SetStatus): Resource {
     overBusy: true,
     mover: { no: resource.no, begun: epoch },
   })
-  draft.tell(after, 'statusSet', from, { reason: command.reason })
+  draft.tell(after, 'statusSet', from, { reason: command.reason }, run?.begun ?? 0)
   return after
 }
 
@@ -102,6 +125,7 @@ export function observed(draft: Draft, command: Observed): Resource {
   const resource = draft.get(command.no)
   if (resource === null) throw new Refusal('resource_not_found', `There is no resource number ${command.no}.`)
   const plan = draft.planOf(resource)
+  refuseFollower(draft, plan, resource)
   const drift = plan.drift.get(resource.status)
   if (drift === undefined || drift.probe.name !== command.probe) {
     throw new Refusal(
@@ -112,13 +136,20 @@ export function observed(draft: Draft, command: Observed): Resource {
   if ((resource.run !== null && resource.run.kind !== 'drift') || resource.holder !== null) {
     throw new Refusal('operation_in_progress', `${nameOf(resource)} is busy; what was observed may be its own doing.`)
   }
+  const answers = plan.probes.get(command.probe) ?? []
+  if (command.answer !== 'unknown' && !answers.includes(command.answer))
+    throw new Refusal(
+      'input_invalid',
+      `'${command.answer}' is no answer of ${command.probe}. It answers ${answers.join(', ')}.`,
+    )
   const epoch = resource.epoch + 1
   const asked = draft.change(resource, {
     epoch,
     run: {
-      ...blankRun(resource),
+      ...blankRun,
       begun: epoch,
       kind: 'drift',
+      previous: resource.status,
       acceptedAt: draft.now,
       found: 'drifted',
       probe: command.probe,

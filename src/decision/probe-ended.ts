@@ -1,13 +1,12 @@
 // The probe of a cut step has answered: its effect is adopted, the call is repeated, or the step has failed.
 import type { Plan } from '../lifecycle/plan.ts'
-import { beginQueued } from './begin-run.ts'
 import type { Outcome } from './command.ts'
 import type { Draft } from './draft.ts'
 import { failStep, nextAttempt } from './failure.ts'
 import { stepOf } from './owed.ts'
 import { checkAgainst } from './schema-check.ts'
-import type { Resource } from './state.ts'
-import { again, probeDeadlineMs, stepDone, tellFailed } from './step-ended.ts'
+import type { Resource, Run } from './state.ts'
+import { again, probeDeadlineMs, stepDone, tellFailed, watched } from './step-ended.ts'
 
 /** The first declared answer means that the step's effect is there; any other, that it is not. */
 export function probeEnded(draft: Draft, plan: Plan, resource: Resource, outcome: Outcome): Resource {
@@ -24,39 +23,33 @@ export function probeEnded(draft: Draft, plan: Plan, resource: Resource, outcome
     const observed = outcome.kind === 'answered' ? outcome.observed : null
     draft.tell(cleared, 'probed', resource.status, { step: step.name, probe: step.probe, answer, adopted: true })
     const schemaFits = step.result === null || checkAgainst(step.result, observed).faults === null
+    if (schemaFits) return stepDone(draft, plan, cleared, step, step.result === null ? null : observed)
     // What the step would have answered is unknown: the same key is called once more, and a driver that knows it answers again.
-    if (!schemaFits)
-      return draft.change(cleared, { run: { ...cleared.run!, dueAt: 0, deadlineAt: draft.now + step.deadlineMs } })
-    return stepDone(draft, plan, cleared, step, step.result === null ? null : observed)
-  }
-  if (pastDeadline) {
-    const from = resource.status
-    const after = failStep(draft, plan, draft.change(resource, { run: { ...run, phase: 'step' } }), {
-      code: 'deadline_exceeded',
-      reasons: [],
+    const call = nextAttempt(draft, step, cleared, run.attempt)
+    if (call !== null)
+      return draft.change(cleared, { run: watched(draft, plan, { ...cleared.run!, attempt: call.attempt, dueAt: 0 }) })
+    return failed(draft, plan, cleared, run, {
+      code: 'unknown_outcome',
+      reason: `${step.name} happened, but nobody can tell what it answered`,
     })
-    tellFailed(draft, plan, after, from, run, { step: step.name, code: 'deadline_exceeded', probe: answer })
-    return beginQueued(draft, plan, after)
   }
+  // The reason stands in the run already.
+  if (pastDeadline) return failed(draft, plan, resource, run, { code: 'deadline_exceeded', reason: '', probe: answer })
   const next = nextAttempt(draft, step, resource, run.attempt)
   if (answers.includes(answer) && next !== null) {
-    const after = draft.change(resource, {
-      run: {
-        ...run,
-        phase: 'step',
-        attempt: next.attempt,
-        dueAt: 0,
-        deadlineAt: draft.now + step.deadlineMs,
-        progressAt: step.progressMs === 0 ? 0 : draft.now + step.progressMs,
-        uncertain: false,
-      },
-    })
+    const repeated: Run = { ...run, phase: 'step', attempt: next.attempt, dueAt: 0, uncertain: false }
+    const after = draft.change(resource, { run: watched(draft, plan, repeated) })
     draft.tell(after, 'probed', resource.status, { step: step.name, probe: step.probe, answer, repeated: true })
     return after
   }
   const reason =
     outcome.kind === 'failed' || outcome.kind === 'unknown' ? outcome.reason : `${step.probe} answered ${answer}`
-  const asked = answers.includes(answer) ? null : nextAttempt(draft, step, resource, run.probes)
+  if (answers.includes(answer))
+    return failed(draft, plan, resource, run, {
+      code: 'not_done',
+      reason: `${step.name} was cut and did not happen (${reason}), ${run.attempt} times`,
+    })
+  const asked = nextAttempt(draft, step, resource, run.probes)
   if (asked !== null) {
     const after = draft.change(resource, {
       run: { ...run, probes: asked.attempt, dueAt: asked.dueAt, deadlineAt: asked.dueAt + probeDeadlineMs },
@@ -70,11 +63,22 @@ export function probeEnded(draft: Draft, plan: Plan, resource: Resource, outcome
     })
     return after
   }
-  const from = resource.status
-  const after = failStep(draft, plan, draft.change(resource, { run: { ...run, phase: 'step' } }), {
+  return failed(draft, plan, resource, run, {
     code: 'unknown_outcome',
-    reasons: [`nobody can tell whether ${step.name} happened: ${reason}`],
+    reason: `nobody can tell whether ${step.name} happened: ${reason}`,
   })
-  tellFailed(draft, plan, after, from, run, { step: step.name, code: 'unknown_outcome', reason })
-  return beginQueued(draft, plan, after)
+}
+
+function failed(
+  draft: Draft,
+  plan: Plan,
+  resource: Resource,
+  run: Run,
+  { code, reason, ...detail }: { code: string; reason: string; probe?: string },
+): Resource {
+  const stopped = draft.change(resource, { run: { ...resource.run!, phase: 'step' } })
+  const after = failStep(draft, plan, stopped, { code, reasons: reason === '' ? [] : [reason] })
+  const told = reason === '' ? run.reasons.join(', ') : reason
+  tellFailed(draft, plan, after, resource.status, run, { step: stepOf(plan, run).name, code, reason: told, ...detail })
+  return after
 }

@@ -2,8 +2,9 @@
 import type { RelatedRunEnded } from './command.ts'
 import { Refusal, type Draft } from './draft.ts'
 import { itemFinished } from './item-ended.ts'
-import { stepOf } from './owed.ts'
+import { askKey, owedCalls, stepOf } from './owed.ts'
 import type { Resource } from './state.ts'
+import type { Plan } from '../lifecycle/plan.ts'
 
 export function relatedRunEnded(draft: Draft, command: RelatedRunEnded): Resource {
   const resource = draft.get(command.no)
@@ -16,8 +17,10 @@ export function relatedRunEnded(draft: Draft, command: RelatedRunEnded): Resourc
     run.kind !== 'operation' ||
     run.begun !== command.begun ||
     run.phase !== 'step' ||
+    run.parked !== null ||
     item === undefined ||
-    stepOf(plan!, run).asks.length === 0
+    stepOf(plan!, run).asks.length === 0 ||
+    isStale(draft, plan!, resource, command)
   ) {
     throw new Refusal('step_not_waiting', `No run of resource number ${command.no} waits for this one any more.`)
   }
@@ -26,4 +29,14 @@ export function relatedRunEnded(draft: Draft, command: RelatedRunEnded): Resourc
       ? null
       : { code: command.outcome === 'refused' ? 'ask_refused' : 'ask_failed', reason: command.reason }
   return itemFinished(draft, plan!, resource, stepOf(plan!, run), item, failed)
+}
+
+/** The end of what an earlier step or round asked of the same resource, told late: this one's request was not answered yet. */
+function isStale(draft: Draft, plan: Plan, resource: Resource, { item, outcome, no, begun }: RelatedRunEnded): boolean {
+  if (outcome === 'refused') return false
+  const call = owedCalls(plan, resource).find((one) => one.item === item.no)
+  const asked = call === undefined ? null : draft.situation.key(askKey(call.key))
+  const running = draft.get(item.no)?.run
+  const isUnderWay = running?.askedBy?.no === no && running.askedBy.begun === begun
+  return isUnderWay || asked === null || item.begun < asked.begun
 }

@@ -5,7 +5,7 @@ import { beginRun, nameOf, type Asked } from './begin-run.ts'
 import type { ImportResource, RequestOperation, Target } from './command.ts'
 import { Refusal, type Draft } from './draft.ts'
 import { checkAgainst } from './schema-check.ts'
-import { generatedId, numberOfGeneratedId, type KeyRecord, type Resource } from './state.ts'
+import { generatedId, numberOfGeneratedId, type KeyRecord, type Resource, type RunRef } from './state.ts'
 import { noTimers } from './timers.ts'
 
 export interface Requested {
@@ -64,20 +64,30 @@ function replay(draft: Draft, command: RequestOperation, recorded: KeyRecord, ha
   const resource = draft.get(recorded.no)
   if (resource === null)
     throw new Refusal('resource_not_found', `The resource of the request with key '${command.key}' is gone.`)
-  // An asker that lost our first message learns here that the run has ended already.
-  if (command.askedBy !== undefined && resource.run?.begun !== recorded.begun) {
-    const ended = draft.situation.endedRun(recorded.no, recorded.begun)
-    const succeeded = ended?.outcome === 'succeeded' || ended?.outcome === 'forced'
-    draft.follow({
-      kind: 'relatedRunEnded',
-      no: command.askedBy.no,
-      begun: command.askedBy.begun,
-      item: { no: recorded.no, begun: recorded.begun },
-      outcome: succeeded ? 'succeeded' : 'failed',
-      reason: succeeded ? '' : resource.description || `its run ended ${ended?.outcome ?? 'unknown'}`,
-    })
-  }
+  if (command.askedBy !== undefined && !isWaitedFor(resource, recorded, command.askedBy))
+    tellEnd(draft, resource, recorded, command.askedBy)
   return { resource, begun: recorded.begun }
+}
+
+/** The run is under way, perhaps attempted again by healing, or waits its turn. */
+function isWaitedFor(resource: Resource, recorded: KeyRecord, asker: RunRef): boolean {
+  const isAsker = (one: RunRef | null | undefined) => one?.no === asker.no && one.begun === asker.begun
+  if (resource.run !== null && (resource.run.begun === recorded.begun || isAsker(resource.run.askedBy))) return true
+  return resource.queue.some((one) => one.key === recorded.key)
+}
+
+/** An asker that lost our first message learns here that the run has ended already. */
+function tellEnd(draft: Draft, resource: Resource, recorded: KeyRecord, asker: RunRef): void {
+  const ended = draft.situation.endedRun(recorded.no, recorded.begun)
+  const succeeded = ended?.outcome === 'succeeded' || ended?.outcome === 'forced'
+  draft.follow({
+    kind: 'relatedRunEnded',
+    no: asker.no,
+    begun: asker.begun,
+    item: { no: recorded.no, begun: recorded.begun },
+    outcome: succeeded ? 'succeeded' : 'failed',
+    reason: succeeded ? '' : resource.description || `its run ended ${ended?.outcome ?? 'unknown'}`,
+  })
 }
 
 /** Of what was asked, so that a key cannot be used for something else. */
@@ -122,7 +132,8 @@ function findNamed(draft: Draft, type: string, id: string): Resource | null {
   return found === null ? null : draft.get(found.no)
 }
 
-function refuseFollower(draft: Draft, plan: Plan, resource: Resource): void {
+/** What follows its pair is asked nothing, and put nowhere, by itself. */
+export function refuseFollower(draft: Draft, plan: Plan, resource: Resource): void {
   if (plan.pair === null || plan.pair.leads) return
   const leader = draft.related(resource, plan.relations.get(plan.pair.relation)!)[0]
   throw new Refusal(
@@ -204,14 +215,21 @@ export function newResource(draft: Draft, plan: Plan, given: NewResource): Resou
 function createFollower(draft: Draft, plan: Plan, leader: Resource): void {
   const followerPlan = planFor(draft, plan.pair!.type)
   const no = draft.situation.nextNo()
-  const properties = checkAgainst(followerPlan.properties, leader.properties)
+  const same = checkAgainst(followerPlan.properties, leader.properties)
+  const properties = same.faults === null ? same : checkAgainst(followerPlan.properties, {})
+  if (properties.faults !== null)
+    throw new Refusal(
+      'properties_invalid',
+      `The properties of the new ${plan.type} do not fit its pair ${followerPlan.type}: ${same.faults!.join('; ')}.`,
+    )
   draft.create({
     ...leader,
     no,
+    epoch: 1,
     id: leader.id === generatedId(leader.no) ? generatedId(no) : leader.id,
     type: followerPlan.type,
     links: { pair: leader.no },
-    properties: (properties.faults === null ? properties.value : {}) as JsonObject,
+    properties: properties.value as JsonObject,
   })
 }
 

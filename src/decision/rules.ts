@@ -1,7 +1,6 @@
-// The declared rules, judged on the state that is about to be committed: for every touched resource, and for every resource
-// whose rules look at a touched one.
+// The declared rules, judged on the state that is about to be committed: for every resource that has changed in what rules look
+// at (status, properties, links), and for every resource whose rules look at such a one.
 import type { Plan, RelationPlan } from '../lifecycle/plan.ts'
-import { nameOf } from './begin-run.ts'
 import { holds, View } from './conditions.ts'
 import type { Draft } from './draft.ts'
 import type { No, Resource } from './state.ts'
@@ -16,19 +15,32 @@ export function findBreaches(draft: Draft): readonly Breach[] {
   let breaches: Breach[] | null = null
   let judged: Set<No> | null = null
   // The list grows by nothing while we judge: rules are only read.
-  for (const resource of draft.writes) {
+  for (let i = 0; i < draft.writes.length; i++) {
+    const resource = draft.writes[i]!
+    const before = draft.befores[i]!
     const plan = draft.planOf(resource)
-    if (plan.rules.length === 0 && plan.judges.length === 0) continue
+    if ((plan.rules.length === 0 && plan.judges.length === 0) || !isChanged(before, resource)) continue
     judged ??= new Set()
     if (plan.rules.length > 0) breaches = judge(draft, plan, resource, judged, breaches)
     for (const { type, relation } of plan.judges) {
       const judgePlan = draft.plans.get(type)!
       for (const owner of reachedFrom(draft, resource, type, relation))
         breaches = judge(draft, judgePlan, owner, judged, breaches)
+      if (before !== null && before.links !== resource.links && relation.kind === 'linkedBy') {
+        for (const owner of reachedFrom(draft, before, type, relation))
+          breaches = judge(draft, judgePlan, owner, judged, breaches)
+      }
     }
   }
   return breaches ?? none
 }
+
+/** In what rules look at. A state that was broken from outside binds nobody until it changes. */
+const isChanged = (before: Resource | null, after: Resource): boolean =>
+  before === null ||
+  before.status !== after.status ||
+  before.properties !== after.properties ||
+  before.links !== after.links
 
 const none: readonly Breach[] = []
 
@@ -49,7 +61,7 @@ function judge(
     ;(breaches ??= []).push({
       no: resource.no,
       rule: rule.name,
-      words: `${nameOf(resource)} would be ${resource.status}, which needs that ${rows.map((row) => row.words).join('; or that ')} (rule ${rule.name}: ${rule.says})`,
+      words: `${resource.type} ${resource.id} would be ${resource.status}, which needs that ${rows.map((row) => row.words).join('; or that ')} (rule ${rule.name}: ${rule.says})`,
     })
   }
   return breaches

@@ -6,7 +6,12 @@ export type Checked =
   | { readonly value: null; readonly faults: readonly string[] }
 
 export function checkAgainst(schema: Schema, value: unknown): Checked {
-  const answer = schema['~standard'].validate(value)
+  let answer: ReturnType<Schema['~standard']['validate']>
+  try {
+    answer = schema['~standard'].validate(value)
+  } catch (thrown) {
+    return { value: null, faults: [`the schema threw: ${thrown instanceof Error ? thrown.message : String(thrown)}`] }
+  }
   if (answer instanceof Promise)
     return { value: null, faults: ['the schema validates asynchronously, which a lifecycle cannot wait for'] }
   if (answer.issues === undefined) return { value: answer.value, faults: null }

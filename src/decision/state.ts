@@ -75,7 +75,7 @@ export interface Run {
   readonly by: string
   readonly lane: Lane
   readonly forced: boolean
-  /** The settled status stood in when it was accepted. */
+  /** The settled status stood in when it was accepted; '' when there was none (a creation, or found in a transitional one). */
   readonly previous: string
   /** The run of another resource that asked for this one and waits for its end. */
   readonly askedBy: RunRef | null
@@ -123,7 +123,7 @@ export interface Run {
   readonly uncertain: boolean
   /** Who carries it out; 0: waits to be claimed. */
   readonly owner: Incarnation
-  /** How often healing has resumed it. */
+  /** How often healing has resumed what it is at: begins anew with every step. */
   readonly resumed: number
 }
 
@@ -160,6 +160,8 @@ export interface QueuedRequest {
   readonly by: string
   readonly at: Millis
   readonly key: string | null
+  /** The run of another resource that asked for it and waits for its end. */
+  readonly askedBy?: RunRef
 }
 
 export interface LedgerEntry {
@@ -200,6 +202,7 @@ export interface Event {
 export type EventKind =
   | 'accepted'
   | 'queued'
+  | 'dropped'
   | 'stepDone'
   | 'stepAgain'
   | 'attemptFailed'

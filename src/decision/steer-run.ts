@@ -1,14 +1,18 @@
 // What people (and callbacks) do to a run under way: cancel, retry, skip, complete.
-import type { Plan } from '../lifecycle/plan.ts'
-import { beginQueued, nameOf } from './begin-run.ts'
+import type { Json } from '../base/json.ts'
+import type { Plan, StepPlan } from '../lifecycle/plan.ts'
+import { nameOf } from './begin-run.ts'
 import { applyOutcome } from './call-ended.ts'
 import type { CancelRun, CompleteStep, RetryRun, SkipStep } from './command.ts'
 import { Refusal, type Draft } from './draft.ts'
 import { failStep, refuseIfNeverGivesUp } from './failure.ts'
+import { landByRow } from './heal-probe.ts'
 import { cancelAsked } from './landing.ts'
+import { doubted } from './ledger.ts'
 import { owedCalls, stepOf } from './owed.ts'
+import { checkAgainst } from './schema-check.ts'
 import { runId, type Resource, type Run } from './state.ts'
-import { stepDone, tellFailed } from './step-ended.ts'
+import { goOn, tellFailed, watched } from './step-ended.ts'
 
 interface Steered {
   readonly resource: Resource
@@ -49,27 +53,20 @@ export function cancelRun(draft: Draft, command: CancelRun): Resource {
     )
   }
   refuseIfNeverGivesUp(plan, resource)
-  cancelAsked(draft, resource, `cancelled: ${command.reason}`)
   const from = resource.status
   const stopped = draft.change(resource, {
     epoch: resource.epoch + 1,
-    run: {
-      ...run,
-      phase: 'step',
-      items: run.items === null ? null : [],
-      parked: null,
-      owner: run.owner || draft.situation.claimant,
-    },
+    run: { ...run, phase: 'step', parked: null, owner: run.owner || draft.situation.claimant },
   })
   const reason = `cancelled by ${command.by}: ${command.reason}`
   const after = failStep(draft, plan, stopped, { code: 'cancelled', reasons: [reason] })
   tellFailed(draft, plan, after, from, run, { code: 'cancelled', reason })
-  return beginQueued(draft, plan, after)
+  return after
 }
 
 /** At once: a parked run with a new family of keys, a waiting one as it is. */
 export function retryRun(draft: Draft, command: RetryRun): Resource {
-  const { resource, run } = steered(draft, command)
+  const { resource, run, plan } = steered(draft, command)
   const waits = run.dueAt > draft.now || (run.items?.some((item) => item.dueAt > draft.now) ?? false)
   if (run.parked === null && !waits) {
     throw new Refusal(
@@ -77,26 +74,31 @@ export function retryRun(draft: Draft, command: RetryRun): Resource {
       `Run ${runId({ no: resource.no, begun: run.begun })} of ${nameOf(resource)} is neither parked nor waiting: there is nothing to retry.`,
     )
   }
-  const step = draft.planOf(resource).operations.get(run.operation)?.steps[run.step]
+  const isParked = run.parked !== null
+  const again: Run = {
+    ...run,
+    parked: null,
+    family: isParked ? run.family + 1 : run.family,
+    attempt: 1,
+    probes: run.probes === 0 ? 0 : 1,
+    dueAt: 0,
+    items: run.items?.map((item) => ({ ...item, dueAt: 0, attempt: 1 })) ?? null,
+    owner: draft.situation.claimant,
+    uncertain: false,
+    resumed: 0,
+  }
   const after = draft.change(resource, {
     epoch: resource.epoch + 1,
-    description: run.parked === null ? resource.description : '',
-    run: {
-      ...run,
-      parked: null,
-      family: run.parked === null ? run.family : run.family + 1,
-      attempt: 1,
-      dueAt: 0,
-      items: run.items?.map((item) => ({ ...item, dueAt: 0, attempt: 1 })) ?? null,
-      deadlineAt: step === undefined || run.phase === 'cascade' ? run.deadlineAt : draft.now + step.deadlineMs,
-      owner: draft.situation.claimant,
-    },
+    description: isParked ? '' : resource.description,
+    heals: isParked ? 0 : resource.heals,
+    run: watched(draft, plan, again),
   })
-  draft.tell(after, 'retried', resource.status, run.parked === null ? null : { parked: run.parked.reason })
-  return after
+  draft.tell(after, 'retried', resource.status, isParked ? { parked: run.parked.reason } : null)
+  // A healing that asks no probe has nothing to wait for.
+  return run.phase === 'healProbe' && run.probe === '' ? landByRow(draft, plan, after) : after
 }
 
-/** A person vouches that the step is done, or does not matter. */
+/** A person vouches that the step is done, or does not matter. Nobody confirmed what it makes or removes: the ledger keeps it. */
 export function skipStep(draft: Draft, command: SkipStep): Resource {
   const { resource, run, plan } = steered(draft, command)
   if (command.reason.trim() === '')
@@ -107,15 +109,34 @@ export function skipStep(draft: Draft, command: SkipStep): Resource {
       `Run ${runId({ no: resource.no, begun: run.begun })} of ${nameOf(resource)} is in no step that could be skipped.`,
     )
   }
-  cancelAsked(draft, resource, `skipped: ${command.reason}`)
   const step = stepOf(plan, run)
+  const result = vouched(step, command.result)
+  cancelAsked(draft, resource, `skipped: ${command.reason}`)
   const taken = draft.change(resource, {
     epoch: resource.epoch + 1,
     description: run.parked === null ? resource.description : '',
-    run: { ...run, phase: 'step', parked: null, items: null, owner: run.owner || draft.situation.claimant },
+    ledger: doubted(resource.ledger, run.begun, draft.now),
+    run: {
+      ...run,
+      phase: 'step',
+      parked: null,
+      items: null,
+      results: result === undefined ? run.results : { ...run.results, [step.name]: result },
+      dueAt: 0,
+      owner: run.owner || draft.situation.claimant,
+    },
   })
-  draft.tell(taken, 'skipped', resource.status, { step: step.name, reason: command.reason })
-  return stepDone(draft, plan, taken, step, command.result)
+  return goOn(draft, plan, taken, resource.status, { step: step.name, reason: command.reason, skip: true }, 'skipped')
+}
+
+/** What the person says the step answered: none at all, or what its schema takes. */
+function vouched(step: StepPlan, given: unknown): Json | undefined {
+  if (given === undefined || given === null) return undefined
+  const checked = step.result === null ? { value: given, faults: null } : checkAgainst(step.result, given)
+  if (checked.faults === null) return checked.value as Json
+  throw new Refusal('input_invalid', `The result of ${step.name} does not fit: ${checked.faults.join('; ')}.`, [
+    ...checked.faults,
+  ])
 }
 
 /** A step that waits for a callback ends by it; the key is the permission. */

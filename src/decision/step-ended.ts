@@ -1,13 +1,13 @@
 // A call of a step has ended: done, to be looked at again, cut, or failed. The one file that every usual step walks through.
 import type { Json, JsonObject } from '../base/json.ts'
 import type { Plan, StepPlan } from '../lifecycle/plan.ts'
-import { enterNext, entered } from './advance.ts'
-import { beginQueued } from './begin-run.ts'
+import { enterNext, entered, progressFrom } from './advance.ts'
 import type { Outcome } from './command.ts'
 import type { Draft } from './draft.ts'
-import { failStep, nextAttempt } from './failure.ts'
+import { failStep, neverGivesUp, nextAttempt } from './failure.ts'
 import { confirmed } from './ledger.ts'
-import { stepOf } from './owed.ts'
+import { afterMsOf } from './next-attempt.ts'
+import { stepOf, undoneStep } from './owed.ts'
 import { checkAgainst } from './schema-check.ts'
 import type { Resource, Run } from './state.ts'
 
@@ -63,7 +63,7 @@ export function stepDone(draft: Draft, plan: Plan, resource: Resource, step: Ste
   const operation = plan.operations.get(run.operation)!
   const next = operation.steps[run.step + 1]
   if (next !== undefined && draft.writes.length === 0 && !run.forced && isPlain(next, plan, resource, step)) {
-    const after = draft.put(plainNext(draft, resource, run, results, next))
+    const after = draft.put(resource, plainNext(draft, resource, run, results, next))
     draft.tell(
       after,
       'stepDone',
@@ -73,24 +73,36 @@ export function stepDone(draft: Draft, plan: Plan, resource: Resource, step: Ste
     return after
   }
   const kept = draft.change(resource, {
-    run: { ...run, results },
+    run: { ...run, results, dueAt: 0 },
     ledger: confirmed(resource, step, run.begun, result, draft.now),
   })
+  return goOn(draft, plan, kept, from, result === null ? { step: step.name } : { step: step.name, result })
+}
+
+/** The step at the cursor is over: the next one is entered, or the run lands; either way it is told. */
+export function goOn(
+  draft: Draft,
+  plan: Plan,
+  resource: Resource,
+  from: string,
+  detail: JsonObject,
+  kind: 'stepDone' | 'itemDone' | 'itemFailed' | 'skipped' = 'stepDone',
+): Resource {
+  const run = resource.run!
   const skips = { words: null as string[] | null }
-  const after = enterNext(draft, plan, kept, run.step, skips)
+  const after = enterNext(draft, plan, resource, run.step, skips)
   draft.tell(
     after,
-    after.run === null ? 'landed' : 'stepDone',
+    after.run === null ? 'landed' : kind,
     from,
     {
-      step: step.name,
-      ...(result === null ? {} : { result }),
+      ...detail,
       ...(skips.words === null ? {} : { skipped: skips.words }),
       ...(after.run === null ? ending(run, after) : entered(plan, after)),
     },
     run.begun,
   )
-  return beginQueued(draft, plan, after)
+  return after
 }
 
 /** Nothing happens between the two steps but the cursor and the status. */
@@ -156,7 +168,7 @@ function plainNext(draft: Draft, resource: Resource, run: Run, results: JsonObje
       parked: null,
       uncertain: false,
       owner: run.owner,
-      resumed: run.resumed,
+      resumed: 0,
     },
     holder: resource.holder,
     queue: resource.queue,
@@ -173,30 +185,49 @@ export function ending(run: Run, after: Resource): JsonObject {
 }
 
 /** Not a failure: no attempt is spent, and something was heard. */
-export function again(draft: Draft, resource: Resource, afterMs: number, step: StepPlan): Resource {
+export function again(draft: Draft, resource: Resource, givenMs: number, step: StepPlan): Resource {
   const run = resource.run!
-  const after = draft.change(resource, {
-    run: {
-      ...run,
-      dueAt: draft.now + Math.max(0, afterMs),
-      progressAt: step.progressMs === 0 ? 0 : draft.now + Math.max(step.progressMs, afterMs),
-    },
-  })
+  const afterMs = afterMsOf(givenMs)
+  const dueAt = draft.now + afterMs
+  const progressAt = run.phase === 'step' && !run.forced ? progressFrom(step, dueAt) : 0
+  const after = draft.change(resource, { run: { ...run, dueAt, progressAt } })
   draft.tell(after, 'stepAgain', resource.status, { call: run.phase, step: step.name, afterMs })
   return after
+}
+
+/** What the run is at has all its time before it: deadline and progress deadline count from now, or from when it is due. */
+export function watched(draft: Draft, plan: Plan, run: Run): Run {
+  const start = Math.max(draft.now, run.dueAt)
+  const operation = plan.operations.get(run.operation)
+  switch (run.phase) {
+    case 'cascade':
+      return run
+    case 'probe':
+    case 'healProbe':
+      return { ...run, deadlineAt: start + probeDeadlineMs, progressAt: 0 }
+    case 'undo':
+      return { ...run, deadlineAt: start + undoneStep(plan, run).deadlineMs, progressAt: 0 }
+    case 'step': {
+      const step = stepOf(plan, run)
+      if (run.forced) return { ...run, deadlineAt: start + operation!.forceMs, progressAt: 0 }
+      return { ...run, deadlineAt: start + step.deadlineMs, progressAt: progressFrom(step, start) }
+    }
+  }
 }
 
 /** The call was cut. With a probe the driver is asked before anything is repeated; without, the same key is tried by policy. */
 export function stepUnknown(draft: Draft, plan: Plan, resource: Resource, step: StepPlan, reason: string): Resource {
   const run = resource.run!
-  if (step.probe !== null) {
+  if (step.probe !== null && !run.forced) {
     const after = draft.change(resource, { run: { ...probing(draft, run), uncertain: true } })
     draft.tell(after, 'outcomeUnknown', resource.status, { step: step.name, reason, probe: step.probe })
     return after
   }
   const next = nextAttempt(draft, step, resource, run.attempt)
   if (next !== null) return retry(draft, resource, step, next, 'unknown_outcome', reason)
-  if (run.forced) return stepFailed(draft, plan, resource, step, 'unknown_outcome', reason, true)
+  // What is tried until it works, or goes on whatever happens, needs nobody's word to be repeated.
+  if (run.forced || neverGivesUp(plan, run))
+    return stepFailed(draft, plan, resource, step, 'unknown_outcome', reason, true)
   return park(
     draft,
     resource,
@@ -244,7 +275,7 @@ function stepFailed(
   const from = resource.status
   const after = failStep(draft, plan, resource, { code, reasons: [reason] })
   tellFailed(draft, plan, after, from, run, { step: step.name, code, reason })
-  return beginQueued(draft, plan, after)
+  return after
 }
 
 export function tellFailed(
@@ -260,7 +291,12 @@ export function tellFailed(
     after,
     ended ? 'landed' : 'failed',
     from,
-    { ...detail, failed: true, ...(ended ? ending(run, after) : { phase: after.run!.phase, ...entered(plan, after) }) },
+    {
+      ...detail,
+      failed: true,
+      ...(ended ? ending(run, after) : { phase: after.run!.phase, ...entered(plan, after) }),
+      ...(!ended && after.run!.dueAt > draft.now ? { nextAt: after.run!.dueAt } : {}),
+    },
     run.begun,
   )
 }
@@ -273,7 +309,8 @@ function retry(
   code: string,
   reason: string,
 ): Resource {
-  const after = draft.change(resource, { run: { ...resource.run!, ...next } })
+  const run: Run = { ...resource.run!, ...next, progressAt: progressFrom(step, next.dueAt) }
+  const after = draft.change(resource, { run })
   draft.tell(after, 'attemptFailed', resource.status, {
     step: step.name,
     attempt: next.attempt - 1,

@@ -1,5 +1,6 @@
 // A timer is due: the operation it names is asked for, in the same commit that moves the timer on.
 import type { Plan, TimerPlan } from '../lifecycle/plan.ts'
+import { attempt } from './attempt.ts'
 import { beginRun, nameOf, type Asked } from './begin-run.ts'
 import type { TimerFired } from './command.ts'
 import { holds, View } from './conditions.ts'
@@ -9,8 +10,7 @@ import type { Resource } from './state.ts'
 import { probeDeadlineMs } from './step-ended.ts'
 import { driftTimer } from './timers.ts'
 
-/** `refused` is the reason of an earlier try of this decision: the timer then only says so. */
-export function timerFired(draft: Draft, command: TimerFired, refused: string | null): Resource {
+export function timerFired(draft: Draft, command: TimerFired): Resource {
   const resource = draft.get(command.no)
   const due = resource?.timers[command.timer]
   if (resource === null || due === undefined || due > draft.now) {
@@ -24,22 +24,20 @@ export function timerFired(draft: Draft, command: TimerFired, refused: string | 
   const timer = plan.timers.find((one) => one.name === command.timer)
   const rest = without(resource, command.timer)
   if (timer === undefined) return draft.change(resource, { timers: rest })
-  const rearmed = timer.againMs === 0 ? rest : { ...rest, [timer.name]: draft.now + timer.againMs }
-  const view = new View(draft, plan, resource)
-  if (timer.when !== null && !holds(draft, resource, timer.when, view))
-    return draft.change(resource, { timers: rearmed })
-  const marked = draft.change(resource, { timers: rearmed })
-  if (refused !== null) {
-    draft.tell(marked, 'timerRefused', resource.status, {
-      timer: timer.name,
-      reason: refused,
-      ...(timer.againMs === 0 ? {} : { again: draft.now + timer.againMs }),
-    })
-    return marked
-  }
-  draft.tell(marked, 'timerFired', resource.status, { timer: timer.name, due })
-  ask(draft, plan, marked, timer)
-  return draft.get(resource.no)!
+  if (timer.when !== null && !holds(draft, resource, timer.when, new View(draft, plan, resource)))
+    return draft.change(resource, { timers: rearmed(draft, resource, rest, timer) })
+  const marked = draft.change(resource, { timers: rest })
+  const told = draft.events.length
+  draft.tell(marked, 'timerFired', resource.status, { timer: timer.name, due }, 0)
+  const { begun, reasons } = askAll(draft, marked, timer)
+  const after = draft.get(resource.no)!
+  if (reasons.length === 0) return after
+  if (begun === 0) draft.events.length = told
+  const later = draft.change(after, { timers: rearmed(draft, after, after.timers, timer) })
+  const again = later.timers[timer.name]
+  const detail = { timer: timer.name, reason: reasons.join('; '), ...(again === undefined ? {} : { again }) }
+  draft.tell(later, 'timerRefused', later.status, detail, 0)
+  return later
 }
 
 function without(resource: Resource, timer: string): Record<string, number> {
@@ -47,26 +45,41 @@ function without(resource: Resource, timer: string): Record<string, number> {
   return rest
 }
 
-function ask(draft: Draft, plan: Plan, resource: Resource, timer: TimerPlan): void {
-  for (const { relation, operation: name } of timer.asks) {
+/** Refused, or not yet so: asked again later where that is declared, as long as it stands where the timer runs. */
+function rearmed(draft: Draft, resource: Resource, rest: Resource['timers'], timer: TimerPlan): Resource['timers'] {
+  if (timer.againMs === 0 || !timer.in.has(resource.status)) return rest
+  return { ...rest, [timer.name]: draft.now + timer.againMs }
+}
+
+/** Each is asked for itself: one that refuses does not keep the others from beginning. */
+function askAll(draft: Draft, resource: Resource, timer: TimerPlan): { begun: number; reasons: string[] } {
+  const reasons: string[] = []
+  let begun = 0
+  for (const { relation, operation } of timer.asks) {
     const targets = relation === null ? [resource] : draft.related(resource, relation)
     for (const target of targets) {
-      const targetPlan = draft.planOf(target)
-      const operation = targetPlan.operations.get(name)
-      if (operation === undefined)
-        throw new Refusal('operation_unknown', `${targetPlan.type} has no operation ${name}.`)
-      const asked: Asked = {
-        operation,
-        input: undefined,
-        by: `timer ${timer.name} of ${nameOf(resource)}`,
-        lane: 'background',
-        forced: false,
-        reason: '',
-        askedBy: null,
-      }
-      beginRun(draft, targetPlan, draft.get(target.no) ?? target, asked, null)
+      const refusal = attempt(draft, () => ask(draft, draft.get(target.no) ?? target, operation, timer, resource))
+      if (refusal === null) begun++
+      else reasons.push(refusal.rejection.message)
     }
   }
+  return { begun, reasons }
+}
+
+function ask(draft: Draft, target: Resource, name: string, timer: TimerPlan, by: Resource): void {
+  const plan = draft.planOf(target)
+  const operation = plan.operations.get(name)
+  if (operation === undefined) throw new Refusal('operation_unknown', `${plan.type} has no operation ${name}.`)
+  const asked: Asked = {
+    operation,
+    input: undefined,
+    by: `timer ${timer.name} of ${nameOf(by)}`,
+    lane: 'background',
+    forced: false,
+    reason: '',
+    askedBy: null,
+  }
+  beginRun(draft, plan, target, asked, null)
 }
 
 /** A settled resource is asked what is really there. The probe is no operation: whatever is asked meanwhile goes before it. */
@@ -81,9 +94,10 @@ function probeDrift(draft: Draft, plan: Plan, resource: Resource): Resource {
     epoch,
     timers,
     run: {
-      ...blankRun(resource),
+      ...blankRun,
       begun: epoch,
       kind: 'drift',
+      previous: resource.status,
       lane: 'background',
       acceptedAt: draft.now,
       probe: drift.probe.name,

@@ -1,39 +1,42 @@
 // When a resource is to be woken: declared timers and the rhythm of drift probes, armed by where it stands.
 import type { Millis } from '../base/clock.ts'
-import type { Plan } from '../lifecycle/plan.ts'
+import type { Plan, TimerPlan } from '../lifecycle/plan.ts'
 import type { Resource } from './state.ts'
 
 /** The timer that asks whether a stable resource is still as recorded. Declared names cannot contain a space. */
 export const driftTimer = 'drift probe'
 
 /**
- * The timers of `after`, given what `before` had. A timer counts from entering its status; one that reads a property is armed
- * again when the property changes; leaving the status disarms it.
+ * The timers of `after`, given what `before` had: armed when their status is entered, and again when the property that holds
+ * their time or one that their condition looks at has changed; disarmed on leaving. A follower is probed with its leader.
  */
 export function armedTimers(plan: Plan, before: Resource | null, after: Resource, now: Millis): Resource['timers'] {
   if (plan.timers.length === 0 && plan.drift.size === 0) return after.timers
+  if (plan.kinds.get(after.status) === 'terminal') return noTimers
   const entered = before === null || before.status !== after.status
   const timers: Record<string, Millis> = {}
   for (const timer of plan.timers) {
     if (!timer.in.has(after.status)) continue
-    const kept = after.timers[timer.name]
-    if (timer.at !== null) {
-      const due = after.properties[timer.at]
-      const changed = entered || before.properties[timer.at] !== due
-      if (!changed && kept !== undefined) timers[timer.name] = kept
-      else if (typeof due === 'number' && (changed || kept !== undefined)) timers[timer.name] = due
-    } else if (entered) {
-      timers[timer.name] = now + timer.afterMs
-    } else if (kept !== undefined) {
-      timers[timer.name] = kept
-    } else if (timer.when !== null && before.properties !== after.properties) {
-      // Dropped at a firing whose condition did not hold; a property has changed since.
-      timers[timer.name] = after.since + timer.afterMs
-    }
+    const isArmed = entered || isRearmed(timer, before, after)
+    const due = isArmed ? dueAt(timer, after, entered ? now : after.since) : after.timers[timer.name]
+    if (due !== undefined) timers[timer.name] = due
   }
-  const drift = plan.drift.get(after.status)
+  const drift = plan.pair?.leads === false ? undefined : plan.drift.get(after.status)
   if (drift) timers[driftTimer] = (entered ? undefined : after.timers[driftTimer]) ?? now + drift.everyMs
   return same(timers, after.timers) ? after.timers : timers
+}
+
+function isRearmed(timer: TimerPlan, before: Resource, after: Resource): boolean {
+  if (before.properties === after.properties) return false
+  const differs = (name: string): boolean => before.properties[name] !== after.properties[name]
+  if (timer.at !== null && differs(timer.at)) return true
+  return timer.when !== null && timer.when.terms.some((term) => term.term === 'property' && differs(term.name))
+}
+
+function dueAt(timer: TimerPlan, after: Resource, since: Millis): Millis | undefined {
+  if (timer.at === null) return since + timer.afterMs
+  const due = after.properties[timer.at]
+  return typeof due === 'number' && Number.isFinite(due) ? due : undefined
 }
 
 function same(a: Resource['timers'], b: Resource['timers']): boolean {

@@ -1,6 +1,5 @@
 // A step was taken back, or could not be.
 import type { Plan } from '../lifecycle/plan.ts'
-import { beginQueued } from './begin-run.ts'
 import type { Outcome } from './command.ts'
 import type { Draft } from './draft.ts'
 import { continueUndo, failUndo, nextAttempt } from './failure.ts'
@@ -24,7 +23,7 @@ export function undoEnded(draft: Draft, plan: Plan, resource: Resource, outcome:
       { undone: step.name, ...(after.run === null ? { failed: true, ...ending(run, after) } : {}) },
       run.begun,
     )
-    return beginQueued(draft, plan, after)
+    return after
   }
   const [code, reason] =
     outcome.kind === 'failed'
@@ -66,5 +65,5 @@ export function undoAttemptFailed(
     { undo: step.undo, code, reason, undoFailed: true, failed: true, ...ending(run, after) },
     run.begun,
   )
-  return beginQueued(draft, plan, after)
+  return after
 }

@@ -11,7 +11,7 @@ import { World } from './world.ts'
 afterEach(endAll)
 
 /** Nothing may be in transition for longer. */
-const boundMs = 10_000
+const boundMs = 20_000
 const settings = { leaseMs: 1_500, healEveryMs: 200 }
 
 /** Creation with undo, growth with a probe, a delete that pre-empts, a cascade: about everything that commits. */

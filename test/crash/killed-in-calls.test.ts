@@ -11,7 +11,7 @@ import { World } from './world.ts'
 afterEach(endAll)
 
 const settings = { leaseMs: 1_500, healEveryMs: 200 }
-const boundMs = 10_000
+const boundMs = 20_000
 type KillIn = NonNullable<DriverOrders['killIn']>
 
 /** Two boxes, one of them faulty; the good one grows and goes. Each driver function is called at least once. */

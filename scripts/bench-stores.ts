@@ -106,6 +106,12 @@ async function bareAsync(): Promise<number> {
   return operations / seconds
 }
 
+/** Microseconds of processor time, of all threads. */
+function cpuSince(start: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(start)
+  return user + system
+}
+
 const kinds: KindOf = (_type, status) => (status === 'available' ? 'stable' : 'transitional')
 const statuses = ['provisioning', 'configuring', 'attaching', 'verifying']
 const properties = { size: 10, zone: 'zone-a', image: 'debian-12', flavour: 'medium', notes: 'x'.repeat(120) }
@@ -254,11 +260,11 @@ function operate(
   store: Store,
   count: number,
   begin: (batch: OpenBatch) => Resource,
-): { perSecond: number; storeShare: number } {
+): { perSecond: number; cpu: number } {
   let inStore = 0
+  let cpu = 0
   let begun = 0
   let flying: Resource[] = []
-  const start = performance.now()
   for (;;) {
     const batch = empty()
     const now: Resource[] = flying.map((before) => advance(batch, before))
@@ -266,12 +272,14 @@ function operate(
     for (let free = inFlight - now.length; free > 0 && begun < count; free--, begun++) now.push(begin(batch))
     if (batch.writes.length === 0) break
     const from = performance.now()
+    const used = process.cpuUsage()
     commit(store, batch)
+    cpu += cpuSince(used)
     // Creating loads nothing; extending does, and that is the store's work too.
     inStore += performance.now() - (batch.guards.length > 0 ? from : loading)
     flying = now.filter((one) => one.run !== null)
   }
-  return { perSecond: count / (inStore / 1000), storeShare: inStore / (performance.now() - start) }
+  return { perSecond: count / (inStore / 1000), cpu: cpu / count }
 }
 
 function creating(store: Store): (batch: OpenBatch) => Resource {
@@ -315,7 +323,7 @@ function extending(store: Store, from: number, pool: number): (batch: OpenBatch)
 
 const quantile = (values: number[], at: number) => values.toSorted((a, b) => a - b)[Math.floor(values.length * at)]!
 const median = (values: number[]) => quantile(values, 0.5)
-const show = (value: number) => Math.round(value).toLocaleString('en')
+const show = (value: number) => (value < 1000 ? value.toFixed(1) : Math.round(value).toLocaleString('en'))
 
 function open(): Store {
   const store = openSqliteStore({ file: newFile() })
@@ -324,32 +332,68 @@ function open(): Store {
 }
 
 async function small(): Promise<void> {
-  const tight: number[] = []
-  const bares: number[] = []
-  const stores: number[] = []
+  const tight: Round[] = []
+  const bares: Round[] = []
+  const stores: Round[] = []
   for (let round = 0; round < rounds; round++) {
-    tight.push(bare())
-    bares.push(await bareAsync())
+    let used = process.cpuUsage()
+    tight.push({ perSecond: bare(), cpu: cpuSince(used) / operations })
+    used = process.cpuUsage()
+    bares.push({ perSecond: await bareAsync(), cpu: cpuSince(used) / operations })
     const store = open()
-    stores.push(operate(store, operations, creating(store)).perSecond)
+    stores.push(operate(store, operations, creating(store)))
     await store.close()
+  }
+  // On a machine that others use too, the best rounds and the processor time tell more than the middle ones.
+  const line = (what: string, of: (rounds: Round[]) => number, isRate: boolean) => {
+    const [store, withPromises, without] = [of(stores), of(bares), of(tight)]
+    const ratio = (other: number) => (isRate ? store / other : other / store).toFixed(3)
     console.log(
-      `round ${round}: bare without promises ${show(tight[round]!)}, bare ${show(bares[round]!)}, store ${show(stores[round]!)}`,
+      `${what}: store ${show(store)}, bare ${show(withPromises)} (${ratio(withPromises)}), without promises ${show(without)} (${ratio(without)})`,
     )
   }
-  // On a machine that others use too, the best rounds tell more than the middle ones.
-  for (const [what, at] of [
-    ['median', 0.5],
-    ['best tenth', 0.9],
-  ] as const) {
-    const [store, withPromises, without] = [stores, bares, tight].map((values) => quantile(values, at)) as [
-      number,
-      number,
-      number,
-    ]
-    const ratios = `${(store / withPromises).toFixed(3)} of bare ${show(withPromises)}, ${(store / without).toFixed(3)} of bare without promises ${show(without)}`
-    console.log(`${what}: store ${show(store)}: ${ratios}`)
-  }
+  line(
+    'operations/s, median',
+    (some) =>
+      quantile(
+        some.map((one) => one.perSecond),
+        0.5,
+      ),
+    true,
+  )
+  line(
+    'operations/s, best tenth',
+    (some) =>
+      quantile(
+        some.map((one) => one.perSecond),
+        0.9,
+      ),
+    true,
+  )
+  line(
+    'cpu us/operation, median',
+    (some) =>
+      quantile(
+        some.map((one) => one.cpu),
+        0.5,
+      ),
+    false,
+  )
+  line(
+    'cpu us/operation, best tenth',
+    (some) =>
+      quantile(
+        some.map((one) => one.cpu),
+        0.1,
+      ),
+    false,
+  )
+}
+
+interface Round {
+  readonly perSecond: number
+  /** Microseconds of processor time an operation. */
+  readonly cpu: number
 }
 
 async function large(): Promise<void> {

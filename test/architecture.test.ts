@@ -13,6 +13,7 @@ const mayImport: Record<string, readonly string[]> = {
   store: ['base', 'lifecycle', 'decision'],
   engine: ['base', 'lifecycle', 'decision', 'store'],
   testing: ['base', 'lifecycle', 'decision', 'store', 'engine'],
+  worlds: ['base', 'lifecycle'],
 }
 /** Only these may be touched only there. */
 const onlyIn: readonly { readonly what: string; readonly pattern: RegExp; readonly allowed: RegExp }[] = [

@@ -10,6 +10,8 @@ export class Entry {
   /** As it was committed. */
   stored: Resource | null = null
   known = false
+  /** Its run is carried out here. */
+  isOwned = false
   /** The count of foreign writes at which `stored` was current. */
   asOf = 0
   /** Batches in which it was last read and written. */

@@ -36,6 +36,7 @@ export class WorkingSet implements Situation {
   /** Resources with ids given by users, by type and id. */
   readonly #named = new Map<string, Entry>()
   #families = 0
+  #owned = 0
   #asOf = 1
   #counter = 0
 
@@ -212,10 +213,7 @@ export class WorkingSet implements Situation {
 
   /** The batch is in the store: what it saw is now what is stored. */
   committed(): void {
-    for (const entry of this.#writes) {
-      entry.stored = entry.resource
-      entry.asOf = this.#asOf
-    }
+    for (const entry of this.#writes) this.#store(entry, entry.resource)
     for (const family of this.#familiesChanged) family.stored = family.now
     this.#batch++
     this.#evict()
@@ -252,6 +250,7 @@ export class WorkingSet implements Situation {
     this.#entries.clear()
     this.#named.clear()
     this.#families = 0
+    this.#owned = 0
   }
 
   // ---- inside
@@ -274,12 +273,17 @@ export class WorkingSet implements Situation {
   #usable(entry: Entry): boolean {
     if (!entry.known) return false
     if (entry.asOf === this.#asOf || entry.read === this.#batch || entry.written === this.#batch) return true
-    return !this.strict && this.#owns(entry)
+    return !this.strict && entry.isOwned
   }
 
-  #owns(entry: Entry): boolean {
-    const run = entry.stored?.run
-    return run !== null && run !== undefined && run.owner === this.owner
+  /** What is stored is this now. */
+  #store(entry: Entry, resource: Resource | null): void {
+    const run = resource === null ? null : resource.run
+    const isOwned = run !== null && run.owner === this.owner
+    if (isOwned !== entry.isOwned) this.#owned += isOwned ? 1 : -1
+    entry.isOwned = isOwned
+    entry.stored = resource
+    entry.asOf = this.#asOf
   }
 
   /** Created in this batch: the store can have nothing that refers to it. */
@@ -318,9 +322,8 @@ export class WorkingSet implements Situation {
     // What this batch has read or written stays as it was seen: if it is stale, the commit will tell.
     if (entry.known && (entry.written === this.#batch || entry.read === this.#batch)) return
     entry.known = true
-    entry.asOf = this.#asOf
-    entry.stored = resource
     entry.resource = resource
+    this.#store(entry, resource)
     if (resource !== null && !isGenerated(resource)) {
       this.#named.set(nameOf(resource.type, resource.id), entry)
     }
@@ -371,20 +374,21 @@ export class WorkingSet implements Situation {
     if (this.#entries.get(entry.no) !== entry) return
     this.#entries.delete(entry.no)
     this.#families -= entry.families
+    if (entry.isOwned) this.#owned--
     const resource = entry.stored ?? entry.resource
     if (resource === null || isGenerated(resource)) return
     const name = nameOf(resource.type, resource.id)
     if (this.#named.get(name) === entry) this.#named.delete(name)
   }
 
-  /** Oldest first. Owned ones go to the end of the line instead; a bounded look, so that many of them cost nothing. */
+  /** Oldest first. Owned ones go to the end of the line instead. No more looks than this batch can have added entries. */
   #evict(): void {
-    let left = this.#entries.size - this.#cacheSize
+    let left = this.#entries.size - this.#owned - this.#cacheSize
     if (left <= 0) return
-    let looks = left * 2 + 100
+    let looks = 3 * (this.#writes.length + this.#reads.length) + 50
     for (const entry of this.#entries.values()) {
       if (left <= 0 || looks-- <= 0) return
-      if (this.#owns(entry)) {
+      if (entry.isOwned) {
         this.#entries.delete(entry.no)
         this.#entries.set(entry.no, entry)
       } else {

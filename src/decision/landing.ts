@@ -1,7 +1,7 @@
 // Writes a status with everything that changes with it in the same commit: properties, links, related statuses, new
 // resources, the pair. Used by every entry of a step and every landing, so that there is one meaning of a change.
 import type { JsonObject } from '../base/json.ts'
-import type { ChangesPlan, MovePlan, Plan } from '../lifecycle/plan.ts'
+import type { ChangesPlan, MovePlan, Plan, RelationPlan } from '../lifecycle/plan.ts'
 import { callDeclared, valueOf, View } from './conditions.ts'
 import { DeclarationDefect, Refusal, type Draft } from './draft.ts'
 import { doubted, orphaned } from './ledger.ts'
@@ -143,19 +143,38 @@ function moveOne(draft: Draft, mover: Resource, found: Resource, move: MovePlan,
             move.set.map(([name, value]) => [name, valueOf(mover, name, value, arrival.view.with(item))]),
           ),
         })
-  moveTo(draft, mover, item, { to, properties, overBusy: arrival.overBusy, holder: arrival.mover })
+  const { relation } = move
+  moveTo(draft, mover, item, { to, properties, relation, overBusy: arrival.overBusy, holder: arrival.mover })
 }
+
+interface Moving {
+  readonly to: string
+  readonly properties: JsonObject
+  /** By which it was reached. */
+  readonly relation: RelationPlan
+  readonly overBusy: boolean
+  readonly holder: RunRef
+}
+
+/** Whoever moves its descendants is let in by what their parent may do. */
+const letsMove = (plan: Plan, from: string, to: string, mover: Resource, relation: RelationPlan): boolean =>
+  plan.moves.some(
+    (row) =>
+      row.to === to &&
+      row.from.has(from) &&
+      (row.byType === mover.type || (relation.kind === 'descendants' && row.byType === plan.parentType)),
+  )
 
 /** Moves a related resource along an edge of its own `moves`; also used for the items of a forEach step. */
 export function moveTo(
   draft: Draft,
   mover: Resource,
   item: Resource,
-  { to, properties, overBusy, holder }: { to: string; properties: JsonObject; overBusy: boolean; holder: RunRef },
+  { to, properties, relation, overBusy, holder }: Moving,
 ): void {
   const plan = draft.planOf(item)
   const stays = to === item.status
-  if (!stays && !plan.moves.some((row) => row.to === to && row.byType === mover.type && row.from.has(item.status))) {
+  if (!stays && !letsMove(plan, item.status, to, mover, relation)) {
     throw new DeclarationDefect(
       item.no,
       `${mover.type} ${mover.id} would move ${item.type} ${item.id} from ${item.status} to ${to}, but ${item.type} declares no such move.`,

@@ -118,7 +118,6 @@ function compile(lifecycle: Lifecycle, set: readonly Lifecycle[], judgesOf: Map<
       from: sources(context, row.from),
       to: row.to,
       byType: relations.get(row.by)?.type ?? '',
-      byParent: relations.get(row.by)?.kind === 'parent',
     })),
     pair: compilePair(lifecycle, relations, set),
     judges: judgesOf.get(resource.type)!,

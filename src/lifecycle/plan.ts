@@ -245,8 +245,6 @@ export interface MoveRowPlan {
   readonly from: ReadonlySet<string>
   readonly to: string
   readonly byType: string
-  /** Declared for its parent: then every ancestor that reaches it may take the edge. */
-  readonly byParent: boolean
 }
 
 /** All loaded lifecycles. */

@@ -1,7 +1,7 @@
 // F3, F4, F5: processes that are frozen, and processes that only look as if they were.
 import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import type { Resource } from '../../src/decision/state.ts'
 import { audit, readAll, untilSettled, withStore } from './audit.ts'
 import { freshFolder } from './client.ts'
@@ -9,7 +9,7 @@ import { until } from './in-turn.ts'
 import { endAll, WorkerHandle } from './worker-handle.ts'
 import { World } from './world.ts'
 
-afterEach(endAll)
+afterAll(endAll)
 
 const boundMs = 20_000
 const ids = Array.from({ length: 20 }, (_, index) => `b${index}`)
@@ -39,7 +39,7 @@ const boxesIn = (folder: string): Promise<readonly Resource[]> =>
 const filling = (world: World) => () =>
   new Set(world.effects().flatMap((one) => (one.function === 'fill' ? [one.id] : []))).size === ids.length
 
-test('frozen past its lease, it is taken over; thawed, nothing that it writes is accepted', async () => {
+test.concurrent('frozen past its lease, it is taken over; thawed, nothing that it writes is accepted', async () => {
   const folder = freshFolder()
   const world = new World(folder)
   const settings = { leaseMs: 900, healEveryMs: 100 }
@@ -111,7 +111,7 @@ test('frozen past its lease, it is taken over; thawed, nothing that it writes is
   rmSync(folder, { recursive: true })
 })
 
-test('frozen for less than its lease, nothing happens', async () => {
+test.concurrent('frozen for less than its lease, nothing happens', async () => {
   const folder = freshFolder()
   const world = new World(folder)
   const settings = { leaseMs: 3_000, healEveryMs: 100 }
@@ -133,7 +133,7 @@ test('frozen for less than its lease, nothing happens', async () => {
   rmSync(folder, { recursive: true })
 })
 
-test('an event loop that is blocked for longer than the lease keeps it: its heart beats in a thread', async () => {
+test.concurrent('an event loop that is blocked for longer than the lease keeps it: its heart beats in a thread', async () => {
   const folder = freshFolder()
   const settings = { leaseMs: 900, healEveryMs: 100 }
   const blocked = await WorkerHandle.start({ folder, settings, blockMs: 3_000 })

@@ -1,13 +1,13 @@
 // `npm start` keeps what it promises: the scene ends well, leaves no process behind, and neither does Ctrl-C.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { resolve } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { until } from './in-turn.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const living = new Set<ChildProcess>()
 
-afterEach(() => {
+afterAll(() => {
   for (const child of living) child.kill('SIGKILL')
 })
 
@@ -41,7 +41,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-test('the scene: killed in the middle, healed, and the audit holds', async () => {
+test.concurrent('the scene: killed in the middle, healed, and the audit holds', async () => {
   const { output, ended } = play()
   const { code } = await ended
   const text = output()
@@ -57,7 +57,7 @@ test('the scene: killed in the middle, healed, and the audit holds', async () =>
   expect(workersIn(text).filter(isAlive)).toEqual([])
 })
 
-test('Ctrl-C in the middle leaves no process behind', async () => {
+test.concurrent('Ctrl-C in the middle leaves no process behind', async () => {
   const { child, output, ended } = play()
   await until('a worker runs', 20_000, () => workersIn(output()).length === 1)
   child.kill('SIGINT')

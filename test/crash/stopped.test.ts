@@ -3,21 +3,21 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { audit, untilSettled } from './audit.ts'
 import { Client, freshFolder } from './client.ts'
 import { until } from './in-turn.ts'
 import { endAll, WorkerHandle } from './worker-handle.ts'
 import { World } from './world.ts'
 
-afterEach(endAll)
+afterAll(endAll)
 
 const boundMs = 20_000
 const ids = Array.from({ length: 20 }, (_, index) => `b${index}`)
 /** All calls of `fill` have begun. */
 const filling = (world: World) => () => world.effects().filter((one) => one.function === 'fill').length === ids.length
 
-test('SIGTERM hands the runs over at once, long before the lease would end', async () => {
+test.concurrent('SIGTERM hands the runs over at once, long before the lease would end', async () => {
   const folder = freshFolder()
   const world = new World(folder)
   const settings = { leaseMs: 60_000, stopPatienceMs: 300 }
@@ -44,7 +44,7 @@ test('SIGTERM hands the runs over at once, long before the lease would end', asy
   rmSync(folder, { recursive: true })
 })
 
-test('SIGKILL beside a living process: it takes over at once, too, since the dead one is known to be gone', async () => {
+test.concurrent('SIGKILL beside a living process: it takes over at once, too, since the dead one is known to be gone', async () => {
   const folder = freshFolder()
   const world = new World(folder)
   const settings = { leaseMs: 60_000, healEveryMs: 200 }
@@ -65,7 +65,7 @@ test('SIGKILL beside a living process: it takes over at once, too, since the dea
   rmSync(folder, { recursive: true })
 })
 
-test('SQLITE_BUSY: while another process holds the write lock nothing is lost, then it goes on', async () => {
+test.concurrent('SQLITE_BUSY: while another process holds the write lock nothing is lost, then it goes on', async () => {
   const folder = freshFolder()
   const settings = { leaseMs: 1_000, healEveryMs: 200 }
   const client = Client.launch(folder, () => ({ folder, settings }))

@@ -1,0 +1,109 @@
+// The engine under measurement, put together as a program would: a store in a file, the bench lifecycle, one worker. The only
+// thing added is a look at what each commit ended, so that the benchmark knows when an operation is done and durable.
+import { createEngine, type Engine } from '../../src/engine/engine.ts'
+import type { EngineSettings } from '../../src/engine/options.ts'
+import type { No } from '../../src/decision/state.ts'
+import { openSqliteStore } from '../../src/sqlite.ts'
+import type { Batch, CommitAnswer, Store } from '../../src/store/store.ts'
+import { drivers, lifecycles } from './lifecycle.ts'
+
+export interface Subject {
+  readonly engine: Engine
+  readonly store: Store
+  /** Numbers of the pools that new volumes go to. */
+  readonly pools: readonly No[]
+  /** Asks for a new volume; `done` when its run has ended, in the store. */
+  create(done: () => void): void
+  /** The same for an operation of a volume that is there. */
+  operate(no: No, operation: string, done: () => void): void
+  close(): Promise<void>
+}
+
+/** As a user raises them for a thousand in flight: calls at a time (an eighth more is kept for other lanes) and commands of one commit. */
+export const manyInFlight: Partial<EngineSettings> = { concurrency: 2_000, batchLimit: 2_000 }
+
+export const poolCount = 100
+
+export async function openSubject(file: string, options: Partial<EngineSettings> = {}): Promise<Subject> {
+  const waiting = new Map<No, () => void>()
+  const store = watched(openSqliteStore({ file }), (no) => {
+    const done = waiting.get(no)
+    if (done === undefined) return
+    waiting.delete(no)
+    done()
+  })
+  const engine = createEngine({ store, lifecycles, drivers, options, log: complain })
+  await engine.start()
+  const pools = await findPools(engine)
+  let keys = 0
+  const run = `${engine.incarnation}`
+  const begun = (no: No, done: () => void) => waiting.set(no, done)
+  return {
+    engine,
+    store,
+    pools,
+    create(done) {
+      const n = ++keys
+      const request = {
+        type: 'bench.volume',
+        operation: 'create',
+        by: 'bench',
+        key: `${run}-${n}`,
+        create: { parent: { no: pools[n % pools.length]! }, properties: { sizeGb: 10, label: 'measured' } },
+      }
+      engine.request(request).then(({ resource }) => begun(resource.no, done), fail)
+    },
+    operate(no, operation, done) {
+      const request = { type: 'bench.volume', no, operation, by: 'bench', key: `${run}-${++keys}` }
+      engine.request(request).then(() => begun(no, done), fail)
+    },
+    async close() {
+      await engine.stop()
+      await store.close()
+    },
+  }
+}
+
+/** Pools are there already in a file that was used before. */
+async function findPools(engine: Engine): Promise<No[]> {
+  const pools: No[] = []
+  for (let i = 0; i < poolCount; i++) {
+    const id = `pool-${i}`
+    const there = await engine.get('bench.pool', id)
+    if (there !== null) {
+      pools.push(there.no)
+      continue
+    }
+    const decision = await engine.submit({
+      kind: 'importResource',
+      type: 'bench.pool',
+      id,
+      status: 'Open',
+      properties: { region: 'here' },
+      by: 'bench',
+    })
+    if (!decision.accepted) throw new Error(decision.rejection.message)
+    pools.push(decision.resource.no)
+  }
+  return pools
+}
+
+/** The same store; `ended` is told each run that a commit has ended. */
+function watched(store: Store, ended: (no: No) => void): Store {
+  const watching: Store = Object.create(store) as Store
+  watching.commit = (batch: Batch): CommitAnswer => {
+    const answer = store.commit(batch) as CommitAnswer
+    if (answer.committed && batch.ended.length > 0) setImmediate(() => batch.ended.forEach((run) => ended(run.no)))
+    return answer
+  }
+  return watching
+}
+
+const complain = (level: string, text: string, facts?: object) => {
+  if (level !== 'info' && level !== 'debug') console.error(level, text, facts)
+}
+
+const fail = (error: unknown) => {
+  console.error(error)
+  process.exit(1)
+}

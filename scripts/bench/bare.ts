@@ -49,13 +49,13 @@ export class Bare {
   /** One operation, each part durable before the next begins. */
   run(done: () => void): void {
     const op = ++this.#count
-    const next = (step: number) => {
+    const goOn = (step: number) => {
       if (step === steps) return done()
       void work(step + 1).then((result) =>
-        this.#gather({ op, step: step + 1, result: JSON.stringify(result), done: () => next(step + 1) }),
+        this.#gather({ op, step: step + 1, result: JSON.stringify(result), done: () => goOn(step + 1) }),
       )
     }
-    this.#gather({ op, step: 0, result: '', done: () => next(0) })
+    this.#gather({ op, step: 0, result: '', done: () => goOn(0) })
   }
 
   #gather(one: Waiting): void {

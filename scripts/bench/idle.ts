@@ -28,12 +28,12 @@ export async function idle({ runs, folder, say }: Options): Promise<Figure[]> {
   const first = median(firsts)
   return [
     {
-      value: queries,
-      details: { cpuShare: share, firstOperationMs: first },
+      value: queries.perSecond,
+      details: { looks: queries.looksPerSecond, cpuShare: share, firstOperationMs: first },
       what: 'P9: store queries a second of an idle worker',
-      found: queries.toFixed(2),
+      found: `${queries.perSecond.toFixed(2)}, and ${queries.looksPerSecond.toFixed(1)} looks at the file's change counter`,
       goal: 'below 1',
-      isMet: queries < 1,
+      isMet: queries.perSecond < 1,
     },
     {
       value: share,
@@ -52,14 +52,20 @@ export async function idle({ runs, folder, say }: Options): Promise<Figure[]> {
   ]
 }
 
+interface Queries {
+  readonly perSecond: number
+  /** Looks whether others have written: a counter in memory that SQLite keeps, no query. */
+  readonly looksPerSecond: number
+}
+
 /** Every call of a method of the store counts, heartbeats too. Counted after the first pass of everything that looks around. */
-async function idleQueries(file: string): Promise<number> {
+async function idleQueries(file: string): Promise<Queries> {
   const store = openSqliteStore({ file })
   const calls = new Map<string, number>()
   const counting = new Proxy(store, {
     get(target, name: keyof Store) {
       const value: unknown = Reflect.get(target, name, target)
-      if (typeof value !== 'function' || name === 'onChange' || name === 'othersWrote') return value
+      if (typeof value !== 'function') return value
       return (...args: unknown[]) => {
         calls.set(name, (calls.get(name) ?? 0) + 1)
         return (value as (...args: unknown[]) => unknown).apply(target, args)
@@ -71,13 +77,15 @@ async function idleQueries(file: string): Promise<number> {
   await sleep(1_000)
   calls.clear()
   await sleep(idleMs)
-  let sum = 0
+  const looks = calls.get('othersWrote') ?? 0
+  let sum = -looks
   for (const count of calls.values()) sum += count
   // The heartbeat of its own thread: three in a lease.
   sum += (idleMs / engine.settings.leaseMs) * 3
   await engine.stop()
   await store.close()
-  return sum / (idleMs / 1000)
+  const seconds = idleMs / 1000
+  return { perSecond: sum / seconds, looksPerSecond: looks / seconds }
 }
 
 /** User and system time of the whole process, its threads included, from the kernel. */

@@ -94,12 +94,13 @@ export class World {
 
   // Gates: a call that is held waits until its gate is opened from outside.
 
-  open(id: string): void {
-    writeFileSync(join(this.#gates, id), '')
+  /** For every process, or for one alone. */
+  open(id: string, pid?: number): void {
+    writeFileSync(join(this.#gates, pid === undefined ? id : `${id}@${pid}`), '')
   }
 
   isOpen(id: string): boolean {
-    return existsSync(join(this.#gates, id))
+    return existsSync(join(this.#gates, id)) || existsSync(join(this.#gates, `${id}@${process.pid}`))
   }
 
   // The log: one line per call that began; whole lines, since a short append is one write.

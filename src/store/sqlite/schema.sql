@@ -31,12 +31,12 @@ CREATE TABLE link (
 ) strict, without rowid;
 CREATE TABLE live (
   no integer primary key,
-  shape integer not null,
-  revision integer not null,
-  epoch integer not null,
-  since real not null,
-  last integer not null,
-  ended integer not null,
+  shape integer,
+  revision integer,
+  epoch integer,
+  since real,
+  last integer,
+  ended integer,
   owner integer,           -- null: no run
   due real,                -- null: no run, or parked
   overdue real,            -- null: no run, or no deadline
@@ -68,12 +68,12 @@ CREATE TABLE run (first integer primary key, body text not null) strict;
 CREATE TABLE setting (name text primary key, value text not null) strict, without rowid;
 CREATE TABLE settled (
   no integer primary key,
-  shape integer not null,
-  revision integer not null,
-  epoch integer not null,
-  since real not null,
-  last integer not null,   -- number of its latest event
-  ended integer not null,  -- number of its latest ended run
+  shape integer,
+  revision integer,
+  epoch integer,
+  since real,
+  last integer,   -- number of its latest event
+  ended integer,  -- number of its latest ended run
   wake real,               -- when its earliest timer is due
   orphans integer,         -- 1: its ledger has some; else null
   more text                -- description, queue, ledger, timers, heals, where there are any

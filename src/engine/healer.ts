@@ -51,7 +51,7 @@ export class Healer {
   #following = 0
   /** Incarnations that are known to have ended, and those that were found to own nothing. */
   readonly #ended = new Set<Incarnation>()
-  #emptied = new Set<Incarnation>()
+  readonly #emptied = new Set<Incarnation>()
   #isSaturated = false
   /** When the last pass ended well; 0: none yet. */
   lastPassAt: Millis = 0
@@ -105,8 +105,7 @@ export class Healer {
     const isLostDue = gone.length > 0 && (!isQuiet || gone.some((no) => !this.#emptied.has(no)))
     if (isLostDue || isUnownedDue || isOverdueDue) await policy.load()
     if (isLostDue) {
-      const found = await this.#healAll((after) => findOwnerLost(this.#context, gone, after))
-      this.#emptied = new Set(found === 0 ? gone : [])
+      await this.#takeOver(gone)
       await this.#forget(rows, gone)
     }
     if (isUnownedDue) {
@@ -146,6 +145,21 @@ export class Healer {
     const gone = after.filter((row) => row.no !== me && row.state !== 'live').map((row) => row.no)
     for (const no of gone) this.#ended.add(no)
     return gone
+  }
+
+  /**
+   * Those that were found to own nothing are looked at again too: a frozen one may have begun a run before it learned that it
+   * is gone. Apart from the others, so that a store can page through the runs of one owner by its index.
+   */
+  async #takeOver(gone: readonly Incarnation[]): Promise<void> {
+    const emptied = gone.filter((no) => this.#emptied.has(no))
+    const groups = [...gone.filter((no) => !this.#emptied.has(no)).map((no) => [no]), emptied]
+    this.#emptied.clear()
+    for (const owners of groups) {
+      if (owners.length === 0) continue
+      const found = await this.#healAll((after) => findOwnerLost(this.#context, owners, after))
+      if (found === 0) for (const no of owners) this.#emptied.add(no)
+    }
   }
 
   /** Forgets those that are gone for long and own nothing; the store refuses the others. */

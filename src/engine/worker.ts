@@ -37,8 +37,7 @@ export interface WorkerOptions extends StepContext {
   readonly onWaiting: () => void
 }
 
-const reportAgainFirstMs = 1_000
-const reportAgainAtMostMs = 60_000
+const reportAgainMs = { first: 1_000, atMost: 60_000 }
 const leaseLookMs = 100
 const looksAgainAfter = 50
 
@@ -350,8 +349,9 @@ export class Worker {
   #reported(call: RunCall, outcome: Outcome, decision: Decision): void {
     if (call.state !== 'reporting') return
     if (decision.accepted) return this.#taken(call)
+    if (decision.rejection.code === 'engine_stopped') return
     // Refused: either the run moved on elsewhere, which reading it shows, or it could not be taken now and is told again later.
-    const waitMs = Math.min(reportAgainAtMostMs, reportAgainFirstMs * 2 ** call.refusals++)
+    const waitMs = Math.min(reportAgainMs.atMost, reportAgainMs.first * 2 ** call.refusals++)
     void this.#watch.refresh(call.owned).then(() => {
       if (call.state !== 'reporting' || this.#owned.get(call.no) !== call.owned) return
       this.#options.log('warn', 'the outcome of a call was refused; telling it again', {

@@ -6,7 +6,7 @@ import { enterNext, entered } from './advance.ts'
 import { attempt } from './attempt.ts'
 import { holds, View } from './conditions.ts'
 import { Refusal, type Draft } from './draft.ts'
-import { endPreempted, holderLives } from './landing.ts'
+import { endPreempted, holderLives, passHolds } from './landing.ts'
 import { doubted } from './ledger.ts'
 import { checkAgainst } from './schema-check.ts'
 import { runId, type Lane, type QueuedRequest, type Resource, type Run, type RunRef } from './state.ts'
@@ -168,16 +168,10 @@ function preempt(draft: Draft, plan: Plan, resource: Resource, asked: Asked, inp
   const mayBeCalling = interrupted.owner !== 0 && interrupted.parked === null && interrupted.dueAt <= draft.now
   const freed = draft.change(resource, { ledger: doubted(resource.ledger, interrupted.begun, draft.now), run: null })
   draft.tell(freed, 'preempted', freed.status, { by: asked.operation.name }, interrupted.begun)
-  const before: RunRef = { no: resource.no, begun: interrupted.begun }
-  const after: RunRef = { no: resource.no, begun: freed.epoch + 1 }
-  for (const relation of plan.relations.values()) {
-    for (const held of draft.related(freed, relation)) {
-      if (held.holder?.no === before.no && held.holder.begun === before.begun) draft.change(held, { holder: after })
-    }
-  }
+  passHolds(draft, plan, freed, interrupted.begun, freed.epoch + 1)
   return start(draft, plan, freed, asked, input, previous, {
     dueAt: mayBeCalling && !asked.forced ? draft.now + asked.operation.graceMs : 0,
-    detail: { preempted: runId(before), while: interrupted.phase },
+    detail: { preempted: runId({ no: resource.no, begun: interrupted.begun }), while: interrupted.phase },
   })
 }
 

@@ -264,10 +264,12 @@ export class Draft {
         if (!this.isTerminal(now)) found.push(now)
       }
     }
-    if (this.created !== null) {
-      for (const one of this.writes) {
-        if (one.parent === parent && this.created.has(one.no) && !this.isTerminal(one)) found.push(one)
-      }
+    // New here, or set back from a terminal status: the situation does not list it.
+    for (let i = 0; i < this.writes.length; i++) {
+      const one = this.writes[i]!
+      if (one.parent !== parent || this.isTerminal(one)) continue
+      const before = this.befores[i]!
+      if (before === null || this.isTerminal(before)) found.push(one)
     }
     return found
   }

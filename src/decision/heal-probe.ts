@@ -7,7 +7,7 @@ import { beginRun, nameOf, type Asked } from './begin-run.ts'
 import type { Outcome } from './command.ts'
 import { holds, View } from './conditions.ts'
 import { DeclarationDefect, type Draft } from './draft.ts'
-import { matchMoves, setProperties, tellAsker } from './landing.ts'
+import { matchMoves, passHolds, setProperties, tellAsker } from './landing.ts'
 import { doubted } from './ledger.ts'
 import { afterMsOf, nextProbe } from './next-attempt.ts'
 import { checkAgainst } from './schema-check.ts'
@@ -216,6 +216,8 @@ function followUp(
       reason: run.reasons[0] ?? 'forced before',
       askedBy: run.askedBy,
     }
+    // Where healing landed nowhere, the new run goes on with what the healed one holds.
+    if (previous !== null) passHolds(draft, plan, resource, run.begun, resource.epoch + 1)
     const begun = beginRun(draft, plan, resource, asked, null).resource
     if (begun.run !== null)
       draft.change(begun, {

@@ -84,8 +84,9 @@ function assertHealRun(plan: Plan, { status }: Resource, run: Run, name: string)
   assert(run.found !== '', `${name}: nobody knows how it was found`)
   if (run.kind === 'heal') {
     assert(plan.heal.has(status), `${name}: heals a status that has no recovery`)
+    const asks = plan.heal.get(status)!.probe?.name
     if (run.phase === 'healProbe')
-      assert(plan.heal.get(status)!.probe?.name === run.probe, `${name}: asks ${run.probe}`)
+      assert(run.probe === '' ? run.parked !== null : run.probe === asks, `${name}: asks '${run.probe}'`)
   } else {
     assert(plan.kinds.get(status) !== 'transitional', `${name}: a drift probe of a transitional status`)
     if (run.phase === 'healProbe')

@@ -94,6 +94,7 @@ export function itemFinished(
     moveTo(draft, resource, related, {
       to,
       properties: related.properties,
+      relation: each!.relation,
       overBusy: true,
       holder: { no: resource.no, begun: run.begun },
     })

@@ -232,6 +232,16 @@ export function holderLives(draft: Draft, resource: Resource): boolean {
   return holder?.run != null && holder.run.begun === resource.holder.begun
 }
 
+/** What the one run of a resource holds is held by the next. */
+export function passHolds(draft: Draft, plan: Plan, resource: Resource, from: number, to: number): void {
+  for (const relation of plan.relations.values()) {
+    for (const held of draft.related(resource, relation)) {
+      if (held.holder?.no === resource.no && held.holder.begun === from)
+        draft.change(held, { holder: { no: resource.no, begun: to } })
+    }
+  }
+}
+
 /** Closes a run that something stronger interrupts. Its undo is not run: the stronger one owns the clean-up. */
 export function endPreempted(draft: Draft, resource: Resource, why: string): void {
   const run = resource.run!

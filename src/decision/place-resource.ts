@@ -99,6 +99,8 @@ export function setStatus(draft: Draft, command: SetStatus): Resource {
   }
   refuseFollower(draft, plan, resource)
   const from = resource.status
+  if (draft.isTerminal(resource) && command.status !== from)
+    throw new Refusal('operation_not_allowed', `${nameOf(resource)} is ${from}, for good. Create or import it anew.`)
   const run = resource.run
   if (run !== null && run.kind !== 'drift') endPreempted(draft, resource, `status set by ${command.by}`)
   const doubtedLedger = run === null ? resource.ledger : doubted(resource.ledger, run.begun, draft.now)

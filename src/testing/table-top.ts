@@ -57,9 +57,26 @@ export class TableTop implements Situation {
   private last: No = 0
   private changedNos: No[] = []
 
-  constructor(lifecycles: readonly AnyLifecycle[]) {
-    this.plans = compilePlans(lifecycles)
-    this.checks = new OutsideChecks(lifecycles, this.plans)
+  /** A table with nothing on it; or a copy of another, on which one can try what would happen. */
+  constructor(from: readonly AnyLifecycle[] | TableTop) {
+    if (!(from instanceof TableTop)) {
+      this.plans = compilePlans(from)
+      this.checks = new OutsideChecks(from, this.plans)
+      return
+    }
+    this.plans = from.plans
+    this.checks = from.checks
+    this.now = from.now
+    this.claimant = from.claimant
+    this.asks = from.asks
+    this.last = from.last
+    this.changedNos = [...from.changedNos]
+    for (const [no, resource] of from.resources) this.resources.set(no, resource)
+    for (const [key, record] of from.keys) this.keys.set(key, record)
+    for (const key of from.asked) this.asked.add(key)
+    this.events.push(...from.events)
+    this.ended.push(...from.ended)
+    this.incidents.push(...from.incidents)
   }
 
   // The situation.
@@ -329,7 +346,11 @@ export class TableTop implements Situation {
       for (const call of owedCalls(plan, resource)) {
         if (call.does !== 'ask' || this.asked.has(call.key)) continue
         this.asked.add(call.key)
-        commands.push(this.askFor(resource, call))
+        const item = this.resources.get(call.item)!
+        const isGone = this.plans.kindOf(item.type, item.status) === 'terminal'
+        commands.push(
+          isGone ? this.ending(resource, { kind: 'done', result: null }, item) : this.askFor(resource, call),
+        )
       }
     }
     this.changedNos = []

@@ -152,7 +152,9 @@ export class Checkers implements StoreWatch {
   #judgeQuiet(batch: Batch): void {
     for (const { before, after } of batch.writes) {
       const isDrift = before?.run?.kind === 'drift' || after.run?.kind === 'drift'
-      if (isDrift && before?.status === after.status) continue
+      // A parked run that loses its dead owner stays parked.
+      const isParked = before?.run?.parked != null && after.run?.parked != null
+      if ((isDrift || isParked) && before?.status === after.status) continue
       const told = batch.events.map((event) => event.kind).join(', ')
       this.fail('G1', `${after.type} ${after.id} had settled and was changed again: ${told || 'no event'}`)
     }

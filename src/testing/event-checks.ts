@@ -2,11 +2,12 @@
 // owner of the epoch (G4), healing only of what was stuck, undoing whole and last first, each sweep once.
 import type { Millis } from '../base/clock.ts'
 import { canonical } from '../base/json.ts'
-import { parseRunId, type Event, type No, type Resource } from '../decision/state.ts'
+import { parseRunId, type Event, type EventKind, type No, type Resource } from '../decision/state.ts'
 import { sweepLeaseMs } from '../decision/sweep-orphan.ts'
 import type { Batch } from '../store/store.ts'
 import type { Checkers, Judgement } from './checkers.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
+import type { Situation } from './situations.ts'
 
 /** Told only by the owner of a run. */
 const ofOwner = new Set([
@@ -19,6 +20,32 @@ const ofOwner = new Set([
   'undoFailed',
   'progressed',
 ])
+
+/** What a kind of event says by itself. */
+const plainly: Readonly<Partial<Record<EventKind, Situation>>> = {
+  parked: 'parked',
+  queued: 'request queued',
+  claimed: 'run claimed',
+  handedOver: 'handed over',
+  timerRefused: 'timer refused',
+  swept: 'orphan swept',
+}
+
+/** An event with what was and is. */
+interface Told {
+  readonly event: Event
+  readonly before: Resource | undefined
+  readonly after: Resource
+  readonly process: SimulatedProcess
+  readonly at: Millis
+  /** The first of its resource in the batch. */
+  readonly isFirst: boolean
+}
+
+const word = ({ detail }: Event, name: string): string => {
+  const found = detail?.[name]
+  return typeof found === 'string' ? found : ''
+}
 
 export class EventChecks {
   readonly #checkers: Checkers
@@ -43,15 +70,18 @@ export class EventChecks {
       written.set(after.no, after)
       stands.set(after.no, seen.states.get(after.no)?.status ?? '')
     }
+    const told = new Set<No>()
     for (const event of batch.events) {
       const after = written.get(event.no)
       if (after === undefined) {
         this.#checkers.fail('S11', `an event ${event.kind} of a resource that was not written`)
         continue
       }
-      this.#judgeWay(event, after, stands, isByHand(batch, after))
+      this.#judgeWay(event, after, stands, isByHand(batch, after) || this.#isApart(after))
       this.#judgeEpoch(event, after, process)
-      this.#judgeMeaning(event, after, process, at)
+      const before = seen.states.get(event.no)
+      this.#judgeMeaning({ event, before, after, process, at, isFirst: !told.has(event.no) })
+      told.add(event.no)
     }
     for (const [no, status] of stands) {
       const after = written.get(no)!
@@ -59,7 +89,7 @@ export class EventChecks {
       this.#checkers.fail('S11', `${after.type} ${after.id} stands in ${after.status}, but its events end in ${status}`)
     }
     this.#judgeEnds(process, batch, written, at)
-    for (const { no, epoch } of batch.late) this.#late(no, epoch, process)
+    for (const { no, epoch } of batch.late) this.#late(no, epoch)
     for (const { after } of batch.writes) {
       if (after.timers !== seen.states.get(after.no)?.timers) this.#armedBy.set(after.no, process)
     }
@@ -79,6 +109,13 @@ export class EventChecks {
     if (!this.#judgement.edges.has(`${type}\n${from}\n${to}`)) {
       this.#checkers.fail('G3', `${type} ${id} went from '${from}' to '${to}' (${kind}), which nothing declares`)
     }
+  }
+
+  /** A follower that was put elsewhere by hand comes back to its leader from anywhere. */
+  #isApart({ no, links }: Resource): boolean {
+    const { states } = this.#checkers.seen
+    const leader = links['pair'] === undefined ? undefined : states.get(links['pair'])
+    return leader !== undefined && leader.status !== states.get(no)?.status
   }
 
   /** G4: epochs never go back, and at each epoch one incarnation writes. */
@@ -109,94 +146,83 @@ export class EventChecks {
     this.#writers.set(place, writer)
   }
 
-  #judgeMeaning(event: Event, after: Resource, process: SimulatedProcess, at: Millis): void {
-    const { situations, seen } = this.#checkers
-    const before = seen.states.get(event.no)
-    const detail = event.detail ?? {}
-    switch (event.kind) {
-      case 'accepted':
-        return this.#accepted(event, before)
-      case 'resumed':
-      case 'healed':
-        return this.#healed(event, before, after, at)
-      case 'probed':
-        if (detail['adopted'] === true) situations.saw('late success adopted')
-        if (detail['repeated'] === true) situations.saw('effect repeated')
-        return
-      case 'outcomeUnknown':
-      case 'failed':
-      case 'landed':
-        if (detail['code'] === 'deadline_exceeded' || String(detail['reason'] ?? '').includes('in time')) {
-          situations.saw('deadline passed')
-        }
-        if (detail['code'] === 'budget_spent') situations.saw('budget spent')
-        if (detail['code'] === 'rule_breached') situations.saw('rule failed a run')
-        if (detail['code'] === 'cancelled') situations.saw('run cancelled')
-        if (detail['undoFailed'] === true) situations.saw('undo failed')
-        return
-      case 'itemFailed':
-        if (detail['code'] === 'ask_refused') situations.saw('ask refused')
-        return
-      case 'itemDone':
-        return this.#itemDone(event, process)
-      case 'parked':
-        return situations.saw('parked')
-      case 'retried':
-        if (detail['parked'] !== undefined) situations.saw('parked and retried')
-        return
-      case 'queued':
-        return situations.saw('request queued')
-      case 'claimed':
-        return situations.saw('run claimed')
-      case 'handedOver':
-        return situations.saw('handed over')
-      case 'timerFired':
-        if (this.#armedBy.get(event.no) !== process) situations.saw('timer after restart')
-        return
-      case 'timerRefused':
-        return situations.saw('timer refused')
-      case 'moved':
-        if (after.links['pair'] !== undefined) situations.saw('pair moved')
-        return
-      case 'sweeping':
-        return this.#sweeping(event, before, at)
-      case 'swept':
-        return situations.saw('orphan swept')
-      case 'writtenOff':
-        return void seen.writtenOff.add(String(detail['orphan']))
-      case 'orphaned':
-        if (event.by.startsWith('sweeper ')) situations.saw('sweep failed')
-        return
-      default:
-    }
+  #judgeMeaning(told: Told): void {
+    const { situations } = this.#checkers
+    const { event } = told
+    const plain = plainly[event.kind]
+    if (plain !== undefined) situations.saw(plain)
+    this.#meanings[event.kind]?.(told)
   }
 
-  #accepted({ no, detail }: Event, before: Resource | undefined): void {
+  /** What is looked at more closely, by the kind of event. */
+  readonly #meanings: Readonly<Partial<Record<EventKind, (told: Told) => void>>> = {
+    accepted: ({ event, before }) => this.#accepted(event, before),
+    resumed: (told) => this.#healed(told),
+    healed: (told) => this.#healed(told),
+    probed: ({ event: { detail } }) => {
+      if (detail?.['adopted'] === true) this.#checkers.situations.saw('late success adopted')
+      if (detail?.['repeated'] === true) this.#checkers.situations.saw('effect repeated')
+    },
+    outcomeUnknown: ({ event }) => this.#failed(event),
+    failed: ({ event }) => this.#failed(event),
+    landed: ({ event }) => this.#failed(event),
+    itemFailed: ({ event: { detail } }) => {
+      if (detail?.['code'] === 'ask_refused') this.#checkers.situations.saw('ask refused')
+    },
+    itemDone: ({ event, process }) => this.#itemDone(event, process),
+    retried: ({ event: { detail } }) => {
+      if (detail?.['parked'] !== undefined) this.#checkers.situations.saw('parked and retried')
+    },
+    timerFired: ({ event: { no }, process }) => {
+      if (this.#armedBy.get(no) !== process) this.#checkers.situations.saw('timer after restart')
+    },
+    moved: ({ after }) => {
+      if (after.links['pair'] !== undefined) this.#checkers.situations.saw('pair moved')
+    },
+    sweeping: ({ event, before, at }) => this.#sweeping(event, before, at),
+    writtenOff: ({ event }) => void this.#checkers.seen.writtenOff.add(word(event, 'orphan')),
+    orphaned: ({ event: { by } }) => {
+      if (by.startsWith('sweeper ')) this.#checkers.situations.saw('sweep failed')
+    },
+  }
+
+  #failed(event: Event): void {
     const { situations } = this.#checkers
-    if (detail?.['preempted'] === undefined) return
-    const phase = detail['while']
+    const code = word(event, 'code')
+    if (code === 'deadline_exceeded' || word(event, 'reason').includes('in time')) situations.saw('deadline passed')
+    if (code === 'budget_spent') situations.saw('budget spent')
+    if (code === 'rule_breached') situations.saw('rule failed a run')
+    if (code === 'cancelled') situations.saw('run cancelled')
+    if (event.detail?.['undoFailed'] === true) situations.saw('undo failed')
+  }
+
+  #accepted(event: Event, before: Resource | undefined): void {
+    const { situations } = this.#checkers
+    const preempted = word(event, 'preempted')
+    if (preempted === '') return
+    const phase = word(event, 'while')
     if (phase === 'undo') situations.saw('delete during rollback')
     else if (phase === 'probe') situations.saw('delete during probe')
     else if (phase === 'healProbe') situations.saw('delete during heal')
     else situations.saw('delete during step')
-    const interrupted = parseRunId(String(detail['preempted']))
-    if (interrupted?.no !== no)
-      this.#checkers.fail('G6', `a delete of ${no} interrupted ${String(detail['preempted'])}`)
-    if (before?.run?.operation === detail['operation']) situations.saw('delete after a hang')
+    if (parseRunId(preempted)?.no !== event.no)
+      this.#checkers.fail('G6', `a delete of ${event.no} interrupted ${preempted}`)
+    if (before?.run?.operation === word(event, 'operation')) situations.saw('delete after a hang')
   }
 
   /** Healing is for what is stuck: its owner gone, nobody at work on it, or overdue. */
-  #healed(event: Event, before: Resource | undefined, after: Resource, at: Millis): void {
+  #healed({ event, before, after, at, isFirst }: Told): void {
     const { situations, seen } = this.#checkers
     const detail = event.detail ?? {}
     const found = detail['found']
     const name = `${after.type} ${after.id}`
     const run = before?.run ?? null
-    const isFirst = before !== undefined && event.epoch === before.epoch + 1
-    if (isFirst && found === 'ownerLost' && run !== null && run.kind === 'operation' && !seen.isGone(run.owner, at)) {
-      this.#checkers.fail('G4', `${name} was taken from incarnation ${run.owner}, which lives`)
+    if (isFirst && run !== null && run.kind === 'operation' && run.parked === null) {
+      if (found === 'ownerLost' && !seen.isGone(run.owner, at)) {
+        this.#checkers.fail('G4', `${name} was taken from incarnation ${run.owner}, which lives`)
+      }
+      if (found === 'unowned') this.#checkers.fail('G4', `${name} has a run, but was healed`)
     }
-    if (isFirst && found === 'unowned' && run !== null) this.#checkers.fail('G4', `${name} has a run, but was healed`)
     if (event.kind === 'resumed') {
       if (detail['phase'] === 'undo') situations.saw('undo resumed')
       if (detail['phase'] === 'cascade') situations.saw('cascade resumed')
@@ -208,7 +234,7 @@ export class EventChecks {
     } else if (found === 'drifted') situations.saw('drift found')
     if (found === 'unowned') situations.saw('unowned healed')
     if (found === 'overdue') situations.saw('overdue healed')
-    if (detail['attempt'] !== undefined) this.#attempted(String(detail['attempt']), run, after, name)
+    if (detail['attempt'] !== undefined) this.#attempted(word(event, 'attempt'), run, after, name)
   }
 
   /** A follow-up of healing keeps the original input. */
@@ -234,8 +260,9 @@ export class EventChecks {
   }
 
   /** An orphan is swept by one at a time. */
-  #sweeping({ no, detail, by }: Event, before: Resource | undefined, at: Millis): void {
-    const name = String(detail?.['orphan'])
+  #sweeping(event: Event, before: Resource | undefined, at: Millis): void {
+    const { no, by } = event
+    const name = word(event, 'orphan')
     const entry = before?.ledger.find((one) => one.name === name)
     if (entry?.state !== 'sweeping' || `sweeper ${entry.sweeper}` === by) return
     if (entry.since + sweepLeaseMs > at && !this.#checkers.seen.isGone(entry.sweeper, at)) {
@@ -274,7 +301,7 @@ export class EventChecks {
     }
   }
 
-  #late(no: No, epoch: number, process: SimulatedProcess): void {
+  #late(no: No, epoch: number): void {
     const { seen, situations } = this.#checkers
     situations.saw('late result kept')
     const stored = seen.states.get(no)
@@ -284,7 +311,6 @@ export class EventChecks {
       situations.saw('pre-empted result kept')
       break
     }
-    void process
   }
 }
 

@@ -194,34 +194,19 @@ export class FaultPlan implements StoreFaults, WorldFaults {
 
   /** The process dies or freezes inside the call; its effect happens all the same. */
   #strike(fault: Extract<Strike, { at: 'call' }>['fault'], call: WorldCall): Fate | null {
-    switch (fault) {
-      case 'crash':
-      case 'vanish':
-        call.process.die(fault)
-        return null
-      case 'pause':
-        call.process.pause(this.setting.leaseMs + 1_000)
-        return null
-      case 'delete':
-        this.onDelete({ batch: null, call })
-        return null
-      default:
-        return fault
-    }
+    if (fault === 'crash' || fault === 'vanish') call.process.die(fault)
+    else if (fault === 'pause') call.process.pause(this.setting.leaseMs + 1_000)
+    else if (fault === 'delete') this.onDelete({ batch: null, call })
+    else return fault
+    return null
   }
 
   tookMs(_call: WorldCall, fate: Fate): number {
     if (this.#isCalm) return 20
-    switch (fate) {
-      case 'slow':
-        return [2_000, 8_000, this.setting.leaseMs, 25_000][this.#call.below(4)]!
-      case 'late':
-        return [15_000, 45_000, 100_000][this.#call.below(3)]!
-      case 'none':
-        return this.setting.rates.fate.length === 1 ? 20 : 5 + 20 * this.#call.below(12)
-      default:
-        return 10 + 50 * this.#call.below(10)
-    }
+    if (fate === 'slow') return [2_000, 8_000, this.setting.leaseMs, 25_000][this.#call.below(4)]!
+    if (fate === 'late') return [15_000, 45_000, 100_000][this.#call.below(3)]!
+    if (fate !== 'none') return 10 + 50 * this.#call.below(10)
+    return this.setting.rates.fate.length === 1 ? 20 : 5 + 20 * this.#call.below(12)
   }
 
   obeys(): boolean {

@@ -225,7 +225,7 @@ export class FaultyStore implements Store {
   }
 
   close(): MaybePromise<void> {
-    if (this.#process.isAlive) this.#inner.close()
+    return this.#process.isAlive ? this.#inner.close() : undefined
   }
 
   /** The clock that counts: of this machine when near, the store's own when far. */

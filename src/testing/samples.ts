@@ -40,7 +40,7 @@ function sample(data: SchemaData, stream: Stream): unknown {
   if (data.const !== undefined) return data.const
   if (data.enum !== undefined) return data.enum[stream.below(data.enum.length)]
   if (data.anyOf !== undefined) return sample(data.anyOf[stream.below(data.anyOf.length)]!, stream)
-  switch (data.type) {
+  switch (data.type ?? 'null') {
     case 'boolean':
       return stream.below(2) === 1
     case 'integer':

@@ -67,11 +67,12 @@ export class Seen {
     return worker === undefined || worker.isEnded || !worker.process.isAlive || worker.leaseUntil <= at
   }
 
-  /** Everything stands where it can stay; what is held by a parked run waits with it. */
+  /** Everything stands where it can stay; what is held by a parked run, or healed with its owner, waits with it. */
   get isSettled(): boolean {
     for (const no of this.unsettled) {
-      const { run, holder } = this.states.get(no)!
-      if (run !== null || holder === null || !this.parked.has(holder.no)) return false
+      const { run, holder, parent, links } = this.states.get(no)!
+      const owners = [holder?.no, parent, ...Object.values(links)]
+      if (run !== null || !owners.some((owner) => owner != null && this.parked.has(owner))) return false
     }
     return true
   }

@@ -20,7 +20,8 @@ interface Asked {
   readonly key: string | null
   answer: Decision | null
   tries: number
-  process: SimulatedProcess | null
+  /** Where it has been sent and not been answered. */
+  readonly sentTo: Set<SimulatedProcess>
 }
 
 interface Acknowledged {
@@ -58,18 +59,21 @@ export class SimulatedClient {
       key: isKeyed ? key : null,
       answer: null,
       tries: 0,
-      process: null,
+      sentTo: new Set(),
     }
     this.#open.push(asked)
     this.#try(asked)
   }
 
-  /** Requests that will still have an answer: all with a key, and those without whose process runs. */
+  /** Requests that will still be answered: all with a key, and those that a process which runs has not answered yet. */
   get pending(): number {
     if (this.#open.length === 0) return 0
-    this.#open = this.#open.filter(
-      (asked) => asked.answer === null && (asked.key !== null || asked.process?.isRunning === true),
-    )
+    const isOpen = ({ answer, key, sentTo }: Asked) => {
+      if (answer === null && key !== null) return true
+      for (const process of sentTo) if (process.isRunning) return true
+      return false
+    }
+    this.#open = this.#open.filter(isOpen)
     return this.#open.length
   }
 
@@ -78,7 +82,7 @@ export class SimulatedClient {
     if (counters.length > 0) {
       const counter = counters[this.#stream.below(counters.length)]!
       if (asked.tries++ > 0) this.#checkers.situations.saw('answer lost')
-      asked.process = counter.process
+      asked.sentTo.add(counter.process)
       this.#checkers.tell(counter.process.name, '?', words(asked.command))
       counter.submit(asked.command, (decision) => this.#answered(asked, decision, counter.process))
     }
@@ -93,6 +97,7 @@ export class SimulatedClient {
 
   #answered(asked: Asked, decision: Decision, process: SimulatedProcess): void {
     if (!process.isAlive) return
+    asked.sentTo.delete(process)
     this.#checkers.tell(process.name, '=', decision.accepted ? 'accepted' : decision.rejection.message)
     if (!decision.accepted && passing.has(decision.rejection.code)) {
       if (asked.key === null) asked.answer = decision

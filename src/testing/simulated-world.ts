@@ -142,7 +142,11 @@ export class SimulatedWorld {
       this.#timeline.after(ms, process, () => {
         if (call.isOver) return
         this.#end(call, outcome)
-        how()
+        try {
+          how()
+        } catch (error) {
+          reject(error as Error)
+        }
       })
     const fail = (error: Error, outcome = 'failed') => settle(tookMs, outcome, () => reject(error))
     if (fate !== 'none' && this.#faults.obeys(call)) {
@@ -175,7 +179,11 @@ export class SimulatedWorld {
       case 'garbage':
         this.#carryOut(call, deed)
         return void settle(tookMs, 'garbage', () => resolve(garbage(tookMs)))
-      default:
+      case 'none':
+      case 'slow':
+      case 'late':
+      case 'instant':
+      case 'throws':
         this.#succeed(call, deed, tookMs, settle, resolve, reject)
     }
   }

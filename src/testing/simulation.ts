@@ -2,8 +2,7 @@
 // ask, faults, and checkers that watch all of it from outside. First a storm; then faults stop for one process (the others stay
 // dead or frozen for ever), everything must settle within the computed bound, and then stay settled.
 import type { Command } from '../decision/command.ts'
-import { seededRandom } from '../base/random.ts'
-import { createEngine, type Engine } from '../engine/engine.ts'
+import { createEngine } from '../engine/engine.ts'
 import { defaultSettings, type EngineSettings } from '../engine/options.ts'
 import { compilePlans } from '../lifecycle/compile-plan.ts'
 import type { AnyLifecycle } from '../lifecycle/lifecycle.ts'
@@ -11,15 +10,15 @@ import type { Plans } from '../lifecycle/plan.ts'
 import { createMemoryBackend } from '../store/memory-store.ts'
 import type { Store } from '../store/store.ts'
 import { Checkers, Judgement, type Violation } from './checkers.ts'
-import { Choices, mixed, type ChoiceList, type Stream } from './choices.ts'
+import { Choices, type ChoiceList, type Stream } from './choices.ts'
 import { drawSetting, FaultPlan, quietSetting, type Setting, type Strike } from './fault-plan.ts'
-import { FaultyStore } from './faulty-store.ts'
 import type { Seen } from './seen.ts'
 import { settleBoundMs } from './settle-bound.ts'
 import { SimulatedClient } from './simulated-client.ts'
-import { beginning, SimulatedClock, Timeline } from './simulated-clock.ts'
+import { beginning, Timeline } from './simulated-clock.ts'
 import { simulatedDrivers, type Drivers, type Results, type Stage } from './simulated-driver.ts'
-import { SimulatedProcess, type ProcessStore } from './simulated-process.ts'
+import { Hosts } from './simulated-hosts.ts'
+import type { ProcessStore, SimulatedProcess } from './simulated-process.ts'
 import { SimulatedWorld } from './simulated-world.ts'
 import { Story } from './story.ts'
 import { Workload, type Inventions } from './workload.ts'
@@ -108,13 +107,6 @@ export class Simulator {
   }
 }
 
-interface Host {
-  readonly process: SimulatedProcess
-  readonly engine: Engine
-  isStarted: boolean
-  isStopping: boolean
-}
-
 class Simulation {
   readonly #simulator: Simulator
   readonly #conditions: Conditions
@@ -129,9 +121,7 @@ class Simulation {
   readonly #reader: Store
   readonly #story: Story | null
   readonly #settings: EngineSettings
-  readonly #process: Stream
-  readonly #hosts: Host[] = []
-  #spawned = 0
+  readonly #hosts: Hosts
   #actionsLeft = 0
 
   constructor(simulator: Simulator, conditions: Conditions) {
@@ -157,9 +147,18 @@ class Simulation {
     })
     this.#world = new SimulatedWorld(this.#timeline, this.#faults, this.#checkers.calls, setting.checksEpoch)
     const asking = this.#choices.stream('asking')
-    this.#client = new SimulatedClient(this.#timeline, this.#checkers, asking, () => this.#counters())
+    this.#hosts = new Hosts({
+      simulator,
+      seed,
+      timeline: this.#timeline,
+      faults: this.#faults,
+      checkers: this.#checkers,
+      backend: this.#backend,
+      settings: this.#settings,
+      stream: this.#choices.stream('process'),
+    })
+    this.#client = new SimulatedClient(this.#timeline, this.#checkers, asking, () => this.#hosts.counters())
     this.#workload = new Workload(plans, this.#checkers.seen, this.#choices.stream('workload'), scenario)
-    this.#process = this.#choices.stream('process')
   }
 
   run(): Outcome {
@@ -167,9 +166,13 @@ class Simulation {
     this.#simulator.stage = new CurrentStage(this.#world, this.#choices.stream('results'), this.#timeline)
     this.#faults.onDelete = ({ batch, call }) => {
       const no = batch?.writes[0]?.after.no ?? (call === null ? null : (seen.names.get(resourceOf(call.seen)) ?? null))
-      this.#timeline.after(0, null, () => this.#ask(this.#workload.deleteOf(no, this.#timeline.now)))
+      this.#actionsLeft++
+      this.#timeline.after(0, null, () => {
+        this.#actionsLeft--
+        this.#ask(this.#workload.deleteOf(no, this.#timeline.now))
+      })
     }
-    for (let n = 0; n < this.#faults.setting.processes; n++) this.#spawn()
+    for (let n = 0; n < this.#faults.setting.processes; n++) this.#hosts.spawn()
     const stormEnds = this.#planStorm()
     this.#runUntil(stormEnds, () => this.#actionsLeft === 0 && this.#conditions.isSwarm !== true && this.#isSettled())
     const calmAt = this.#timeline.now
@@ -206,106 +209,6 @@ class Simulation {
     }
   }
 
-  // ---- processes
-
-  #spawn(): Host {
-    const { scenario, system, drivers } = this.#simulator
-    const rank = ++this.#spawned
-    const inner = this.#backend.open()
-    const process = new SimulatedProcess(`p${rank}`, rank, this.#timeline, inner)
-    const { isFar, skewMs } = this.#faults.setting
-    const skew = skewMs === 0 || !isFar ? 0 : this.#process.below(2 * skewMs) - skewMs
-    const clock = new SimulatedClock(this.#timeline, process, skew)
-    const store = new FaultyStore({
-      inner,
-      process,
-      timeline: this.#timeline,
-      faults: this.#faults,
-      watch: this.#checkers,
-      isFar,
-    })
-    const engine = system.createEngine({
-      store,
-      lifecycles: scenario.lifecycles,
-      drivers,
-      clock,
-      random: seededRandom(mixed(this.#conditions.seed, `random ${rank}`)),
-      log: (level, message, fields) => this.#log(process, level, message, fields),
-      options: { ...this.#settings, name: process.name },
-    })
-    const host: Host = { process, engine, isStarted: false, isStopping: false }
-    this.#hosts.push(host)
-    this.#timeline.after(0, process, () => {
-      engine.start().then(
-        () => (host.isStarted = true),
-        () => this.#die(host, 'crash', 'could not start'),
-      )
-    })
-    process.onDied = () => this.#died(host)
-    return host
-  }
-
-  #log(process: SimulatedProcess, level: string, message: string, fields: unknown): void {
-    if (level === 'error' && message !== 'this worker is no longer an owner') {
-      const { error } = (fields ?? {}) as { error?: unknown }
-      const text = error instanceof Error ? (error.stack ?? error.message) : JSON.stringify(fields)
-      this.#checkers.fail('defect', `${message}: ${text}`)
-    }
-    this.#story?.tell(process.name, '·', message)
-  }
-
-  #die(host: Host, how: 'crash' | 'vanish', why: string): void {
-    if (!host.process.isAlive) return
-    this.#checkers.faulted(host.process, `dies: ${why}`)
-    host.process.die(how)
-  }
-
-  /** Somebody starts another one after a while, or never. */
-  #died(host: Host): void {
-    if (this.#faults.isCalm || host.isStopping || this.#spawned >= 6) return
-    const delayMs = [2_000, 200, 20_000, null][this.#process.below(4)]
-    if (delayMs !== null) this.#timeline.after(delayMs!, null, () => void this.#spawn())
-  }
-
-  #counters() {
-    return this.#hosts
-      .filter((host) => host.process.isRunning && host.isStarted && !host.isStopping)
-      .map(({ process, engine }) => ({
-        process,
-        // A request arrives as an event of the process.
-        submit: (command: Command, done: Parameters<Engine['submitWith']>[1]) =>
-          void this.#timeline.after(0, process, () => engine.submitWith(command, done)),
-      }))
-  }
-
-  /** A process dies, freezes or is stopped in order, at any moment. */
-  #disturb(): void {
-    const { rates } = this.#faults.setting
-    if (rates.process === 0 || !this.#process.chance(rates.process)) return
-    const running = this.#hosts.filter((host) => host.process.isRunning)
-    if (running.length === 0) return
-    const host = running[this.#process.below(running.length)]!
-    switch (this.#process.below(4)) {
-      case 0:
-        return this.#die(host, 'crash', 'at any moment')
-      case 1:
-        return this.#die(host, 'vanish', 'at any moment, unseen')
-      case 2:
-        this.#checkers.faulted(host.process, 'pauses at any moment')
-        return host.process.pause(this.#faults.pauseMs(), () => this.#checkers.faulted(host.process, 'goes on'))
-      default:
-        this.#stop(host)
-    }
-  }
-
-  #stop(host: Host): void {
-    if (!host.isStarted || host.isStopping) return
-    host.isStopping = true
-    this.#checkers.faulted(host.process, 'stops in order')
-    this.#timeline.after(0, host.process, () => void host.engine.stop().then(() => host.process.die('crash')))
-    if (!this.#faults.isCalm && this.#spawned < 6) this.#timeline.after(1_000, null, () => void this.#spawn())
-  }
-
   // ---- the storm
 
   #ask(command: Command | null): void {
@@ -332,7 +235,7 @@ class Simulation {
     for (let n = 0; n < count; n++) {
       this.#timeline.at(at, null, () => {
         this.#actionsLeft--
-        this.#disturb()
+        this.#hosts.disturb()
         for (const command of this.#workload.next(this.#timeline.now)) this.#ask(command)
       })
       at += [100, 10, 700, 3_000, 12_000, 40_000][plan.weighted([6, 5, 5, 4, 3, 1])]!
@@ -345,13 +248,8 @@ class Simulation {
   /** Faults stop; answers how long it took until everything had settled. */
   #settle(calmAt: number): number {
     this.#faults.calm()
-    const survivor = this.#survivor()
-    for (const host of this.#hosts) {
-      if (host === survivor || !host.process.isAlive) continue
-      if (this.#process.below(2) === 0) this.#die(host, 'vanish', 'for good')
-      else host.process.freeze()
-    }
-    this.#story?.tell(survivor.process.name, '☼', 'faults stop here; the others stay dead or frozen for ever')
+    const survivor = this.#hosts.leaveOne()
+    this.#story?.tell(survivor.name, '☼', 'faults stop here; the others stay dead or frozen for ever')
     const boundMs = settleBoundMs(this.#simulator.plans, this.#settings, this.#faults.setting.skewMs)
     const bound = calmAt + boundMs
     let isFine = this.#runUntil(bound, () => this.#isSettled())
@@ -374,11 +272,6 @@ class Simulation {
     })
     if (this.#client.pending > 0) words.push(`${this.#client.pending} requests have no answer`)
     return `not settled ${Math.round(boundMs / 1_000)} s after the last fault: ${words.join('; ')}`
-  }
-
-  #survivor(): Host {
-    const able = this.#hosts.filter((host) => host.process.isRunning && host.isStarted && !host.isStopping)
-    return able.length === 0 ? this.#spawn() : able[this.#process.below(able.length)]!
   }
 
   #isSettled(): boolean {

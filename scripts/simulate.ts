@@ -1,0 +1,197 @@
+// The simulator's command line: npm run simulate -- [--minutes M] [--seed N] [--scenario x] [--replay file] [--workers 2] [--json].
+// Runs the systematic layer and then seeds without end until the time is over, on all workers; a failure is shrunk, told and
+// ends the run. A run of a minute or more that missed a named situation is red, and its figures go to docs/figures.md.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { isMainThread, Worker } from 'node:worker_threads'
+import { outsideMicrotasks } from '../src/testing/microtasks.ts'
+import { Simulator, type Conditions } from '../src/testing/simulation.ts'
+import { SituationCounts } from '../src/testing/situations.ts'
+import { scriptedScenarios } from '../test/simulation/scripted.ts'
+import { scenarios } from '../test/simulation/scenarios.ts'
+import { provenance, writeFigures } from './figures.ts'
+import type { Report, Task } from './simulate-worker.ts'
+
+const { values: options } = parseArgs({
+  options: {
+    minutes: { type: 'string' },
+    seed: { type: 'string' },
+    from: { type: 'string' },
+    scenario: { type: 'string' },
+    replay: { type: 'string' },
+    workers: { type: 'string', default: '2' },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
+
+const help = `npm run simulate -- [options]
+  --minutes M     as many seeds as fit into so many minutes (default 1)
+  --seed N        only this seed, with its story
+  --scenario x    only this scenario: ${[...scenarios, ...scriptedScenarios].map((one) => one.name).join(', ')}
+  --replay file   a failure that was written down
+  --from N        the first seed (default: by the clock)
+  --workers 2     threads
+  --json          one line of JSON at the end, nothing else`
+
+const say = (text: string) => {
+  if (options.json !== true) process.stdout.write(text)
+}
+
+const chosen = [...scenarios, ...scriptedScenarios].filter(
+  (one) => options.scenario === undefined || one.name === options.scenario,
+)
+
+async function replay(name: string, conditions: Conditions): Promise<boolean> {
+  const scenario = [...scenarios, ...scriptedScenarios].find((one) => one.name === name)
+  if (scenario === undefined) throw new Error(`there is no scenario '${name}'`)
+  const simulator = new Simulator(scenario)
+  const outcome = await outsideMicrotasks(() => simulator.run({ ...conditions, isTold: true }))
+  say(`${outcome.story!.draw()}\n\n`)
+  const { violation, commits, calls, settledMs } = outcome
+  say(violation === null ? `${name}: kept every promise` : `${name}: ${violation.promise} is broken: ${violation.text}`)
+  say(` (${commits} commits, ${calls} calls, settled after ${Math.round(settledMs / 1_000)} s)\n`)
+  return violation === null
+}
+
+async function replaySeed(seed: number): Promise<number> {
+  let broken = 0
+  for (const scenario of chosen) {
+    if (scenario.script !== undefined) continue
+    if (!(await replay(scenario.name, { seed, isSwarm: true }))) broken++
+  }
+  if (options.json === true) tellJson(chosen.length, broken, [])
+  return broken === 0 ? 0 : 1
+}
+
+const tellJson = (schedules: number, violations: number, situationsMissing: readonly string[]) =>
+  process.stdout.write(`${JSON.stringify({ schedules, violations, situationsMissing })}\n`)
+
+/** What all workers have done together. */
+class Totals {
+  schedules = 0
+  systematic = 0
+  commits = 0
+  calls = 0
+  events = 0
+  simulatedMs = 0
+  readonly situations = new SituationCounts()
+  readonly failures: Report[] = []
+  settledMost = 0
+
+  add(report: Report): void {
+    this.schedules += report.schedules
+    this.systematic += report.systematic
+    this.commits += report.commits
+    this.calls += report.calls
+    this.events += report.events
+    this.settledMost = Math.max(this.settledMost, report.settledMost)
+    this.situations.add(Object.entries(report.situations))
+    if (report.failure !== null) this.failures.push(report)
+  }
+}
+
+async function run(minutes: number): Promise<number> {
+  const startedAt = Date.now()
+  const endsAt = startedAt + minutes * 60_000
+  const workers = Math.max(1, Number(options.workers))
+  const from = options.from === undefined ? Math.floor(startedAt / 1_000) % 1_000_000_000 : Number(options.from)
+  const totals = new Totals()
+  const isTerminal = process.stdout.isTTY && options.json !== true
+  const progress = setInterval(() => isTerminal && process.stdout.write(`\r${line(totals, startedAt, endsAt)}`), 250)
+  say(`simulating ${chosen.length} scenarios from seed ${from} on ${workers} threads for ${minutes} min\n`)
+  await Promise.all(
+    Array.from({ length: workers }, (_, me) =>
+      work({ me, workers, from, endsAt, scenarios: chosen.map((one) => one.name) }, totals),
+    ),
+  )
+  clearInterval(progress)
+  if (isTerminal) process.stdout.write(`\r${line(totals, startedAt, endsAt)}\n`)
+  const seconds = (Date.now() - startedAt) / 1_000
+  const missing = options.scenario === undefined && minutes >= 1 ? totals.situations.missing : []
+  for (const { failure } of totals.failures) tellFailure(failure!)
+  say(summary(totals, seconds, missing))
+  if (minutes >= 1 && options.scenario === undefined) keepFigures(totals, seconds, missing)
+  if (options.json === true) tellJson(totals.schedules, totals.failures.length, missing)
+  return totals.failures.length > 0 || missing.length > 0 ? 1 : 0
+}
+
+function work(task: Task, totals: Totals): Promise<void> {
+  const worker = new Worker(new URL('./simulate-worker.ts', import.meta.url), {
+    workerData: task,
+    execArgv: ['--conditions=source'],
+  })
+  return new Promise((resolve, reject) => {
+    worker.on('message', (report: Report) => totals.add(report))
+    worker.on('error', reject)
+    worker.on('exit', () => resolve())
+  })
+}
+
+const count = (n: number) => Math.round(n).toLocaleString('en')
+
+function line(totals: Totals, startedAt: number, endsAt: number): string {
+  const share = Math.min(1, (Date.now() - startedAt) / (endsAt - startedAt))
+  const bar = '█'.repeat(Math.round(share * 24)).padEnd(24, '░')
+  const perSecond = totals.schedules / Math.max(1, (Date.now() - startedAt) / 1_000)
+  return `${bar} ${count(totals.schedules)} schedules · ${count(perSecond)}/s · ${totals.failures.length} broken · ${totals.situations.missing.length} situations missing `
+}
+
+function tellFailure(failure: NonNullable<Report['failure']>): void {
+  const { scenario, violation, words, story, conditions, seed } = failure
+  const folder = join(tmpdir(), 'homeostat-simulation')
+  mkdirSync(folder, { recursive: true })
+  const file = join(folder, `${scenario.replaceAll(' ', '-')}-${seed}.json`)
+  writeFileSync(file, JSON.stringify({ scenario, conditions, violation }, null, 2))
+  say(`\n${story}\n\n${violation.promise} is broken in ${scenario}, seed ${seed}: ${violation.text}\n${words}\n`)
+  say(`  npm run simulate -- --replay ${file}\n`)
+  if (conditions.isSwarm === true) say(`  npm run simulate -- --scenario '${scenario}' --seed ${seed}\n`)
+}
+
+function summary(totals: Totals, seconds: number, missing: readonly string[]): string {
+  const { schedules, systematic, commits, calls, failures } = totals
+  return [
+    `${count(schedules)} schedules (${count(systematic)} systematic) in ${seconds.toFixed(1)} s: ${count(schedules / seconds)}/s`,
+    `${count(commits)} commits, ${count(calls)} driver calls, ${failures.length} violations`,
+    missing.length === 0 ? 'every named situation was met' : `never met: ${missing.join(', ')}`,
+    '',
+  ].join('\n')
+}
+
+function keepFigures(totals: Totals, seconds: number, missing: readonly string[]): void {
+  const { schedules, systematic, commits, calls, events, failures, settledMost, situations } = totals
+  const met = [...situations.counts].sort(([, a], [, b]) => b - a)
+  writeFigures('Simulation', [
+    provenance(['npm run simulate --', ...process.argv.slice(2)].join(' ')),
+    '',
+    '| figure | value |',
+    '| --- | --- |',
+    `| schedules | ${count(schedules)}, of which ${count(systematic)} systematic |`,
+    `| schedules per second | ${count(schedules / seconds)} on ${options.workers} threads |`,
+    `| commits watched | ${count(commits)} |`,
+    `| driver calls watched | ${count(calls)} |`,
+    `| simulated events | ${count(events)} |`,
+    `| violations | ${failures.length} |`,
+    `| longest time to settle after the last fault | ${count(settledMost / 1_000)} s simulated |`,
+    `| named situations met | ${met.length} of ${met.length + missing.length} |`,
+    '',
+    `Situations: ${met.map(([name, times]) => `${name} ${count(times)}`).join(', ')}.`,
+  ])
+}
+
+if (isMainThread) {
+  if (options.help === true) process.stdout.write(`${help}\n`)
+  else if (chosen.length === 0) {
+    process.stderr.write(`there is no scenario '${options.scenario}'\n${help}\n`)
+    process.exitCode = 2
+  } else if (options.replay !== undefined) {
+    const { scenario, conditions } = JSON.parse(readFileSync(options.replay, 'utf8')) as {
+      scenario: string
+      conditions: Conditions
+    }
+    process.exitCode = (await replay(scenario, conditions)) ? 0 : 1
+  } else if (options.seed !== undefined) process.exitCode = await replaySeed(Number(options.seed))
+  else process.exitCode = await run(Number(options.minutes ?? 1))
+}

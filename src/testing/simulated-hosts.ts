@@ -1,0 +1,154 @@
+// The simulated processes with their engines: started, disturbed, started again when they die, and at last left alone but for one.
+import { seededRandom } from '../base/random.ts'
+import type { Command } from '../decision/command.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { EngineSettings } from '../engine/options.ts'
+import type { Checkers } from './checkers.ts'
+import { mixed, type Stream } from './choices.ts'
+import type { FaultPlan } from './fault-plan.ts'
+import { FaultyStore } from './faulty-store.ts'
+import type { Counter } from './simulated-client.ts'
+import { SimulatedClock, type Timeline } from './simulated-clock.ts'
+import { SimulatedProcess, type Death, type ProcessStore } from './simulated-process.ts'
+import type { Simulator } from './simulation.ts'
+
+interface Host {
+  readonly process: SimulatedProcess
+  readonly engine: Engine
+  isStarted: boolean
+  isStopping: boolean
+}
+
+export interface HostsParts {
+  readonly simulator: Simulator
+  readonly seed: number
+  readonly timeline: Timeline
+  readonly faults: FaultPlan
+  readonly checkers: Checkers
+  readonly backend: { open(): ProcessStore }
+  readonly settings: EngineSettings
+  readonly stream: Stream
+}
+
+/** No more processes than this in one simulation, dead ones included. */
+const spawnedMost = 6
+
+export class Hosts {
+  readonly #parts: HostsParts
+  readonly #hosts: Host[] = []
+
+  constructor(parts: HostsParts) {
+    this.#parts = parts
+  }
+
+  spawn(): Host {
+    const { simulator, seed, timeline, faults, checkers, backend, settings, stream } = this.#parts
+    const { scenario, system, drivers } = simulator
+    const rank = this.#hosts.length + 1
+    const inner = backend.open()
+    const process = new SimulatedProcess(`p${rank}`, rank, timeline, inner)
+    const { isFar, skewMs } = faults.setting
+    // Processes on one machine have one clock; those of a far store may each have their own.
+    const skew = skewMs === 0 || !isFar ? 0 : stream.below(2 * skewMs) - skewMs
+    const engine = system.createEngine({
+      store: new FaultyStore({ inner, process, timeline, faults, watch: checkers, isFar }),
+      lifecycles: scenario.lifecycles,
+      drivers,
+      clock: new SimulatedClock(timeline, process, skew),
+      random: seededRandom(mixed(seed, `random ${rank}`)),
+      log: (level, message, fields) => this.#log(process, level, message, fields),
+      options: { ...settings, name: process.name },
+    })
+    const host: Host = { process, engine, isStarted: false, isStopping: false }
+    this.#hosts.push(host)
+    process.onDied = () => this.#died(host)
+    timeline.after(0, process, () => {
+      engine.start().then(
+        () => (host.isStarted = true),
+        () => this.#die(host, 'crash', 'could not start'),
+      )
+    })
+    return host
+  }
+
+  /** An engine that says "error" has a defect, but for the loss of its lease. */
+  #log(process: SimulatedProcess, level: string, message: string, fields: unknown): void {
+    const { checkers } = this.#parts
+    if (level === 'error' && message !== 'this worker is no longer an owner') {
+      const { error } = (fields ?? {}) as { error?: unknown }
+      const text = error instanceof Error ? (error.stack ?? error.message) : JSON.stringify(fields)
+      checkers.fail('defect', `${message}: ${text}`)
+    }
+    checkers.tell(process.name, '·', message)
+  }
+
+  #die({ process }: Host, how: Death, why: string): void {
+    if (!process.isAlive) return
+    this.#parts.checkers.faulted(process, `dies: ${why}`)
+    process.die(how)
+  }
+
+  /** Somebody starts another one after a while, or never. */
+  #died(host: Host): void {
+    const { faults, timeline, stream } = this.#parts
+    if (faults.isCalm || host.isStopping || this.#hosts.length >= spawnedMost) return
+    const delayMs = [2_000, 200, 20_000, null][stream.below(4)]
+    if (typeof delayMs === 'number') timeline.after(delayMs, null, () => void this.spawn())
+  }
+
+  #able(): Host[] {
+    return this.#hosts.filter((host) => host.process.isRunning && host.isStarted && !host.isStopping)
+  }
+
+  /** Where can be asked now. A request arrives as an event of its process. */
+  counters(): Counter[] {
+    return this.#able().map(({ process, engine }) => ({
+      process,
+      submit: (command: Command, done: Parameters<Counter['submit']>[1]) =>
+        void this.#parts.timeline.after(0, process, () => engine.submitWith(command, done)),
+    }))
+  }
+
+  /** A process dies, freezes or is stopped in order, at any moment. */
+  disturb(): void {
+    const { faults, stream, checkers } = this.#parts
+    const rate = faults.setting.rates.process
+    if (rate === 0 || !stream.chance(rate)) return
+    const running = this.#hosts.filter((host) => host.process.isRunning)
+    if (running.length === 0) return
+    const host = running[stream.below(running.length)]!
+    switch (stream.below(4)) {
+      case 0:
+        return this.#die(host, 'crash', 'at any moment')
+      case 1:
+        return this.#die(host, 'vanish', 'at any moment, unseen')
+      case 2:
+        checkers.faulted(host.process, 'pauses at any moment')
+        return host.process.pause(faults.pauseMs(), () => checkers.faulted(host.process, 'goes on'))
+      default:
+        this.#stop(host)
+    }
+  }
+
+  #stop(host: Host): void {
+    const { checkers, timeline, faults } = this.#parts
+    if (!host.isStarted || host.isStopping) return
+    host.isStopping = true
+    checkers.faulted(host.process, 'stops in order')
+    timeline.after(0, host.process, () => void host.engine.stop().then(() => host.process.die('crash')))
+    if (!faults.isCalm && this.#hosts.length < spawnedMost) timeline.after(1_000, null, () => void this.spawn())
+  }
+
+  /** One goes on; the others die or freeze for ever. */
+  leaveOne(): SimulatedProcess {
+    const { stream } = this.#parts
+    const able = this.#able()
+    const survivor = able.length === 0 ? this.spawn() : able[stream.below(able.length)]!
+    for (const host of this.#hosts) {
+      if (host === survivor || !host.process.isAlive) continue
+      if (stream.below(2) === 0) this.#die(host, 'vanish', 'for good')
+      else host.process.freeze()
+    }
+    return survivor.process
+  }
+}

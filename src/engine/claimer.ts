@@ -8,7 +8,7 @@ import type { Door } from './door.ts'
 import type { ForeignWrites } from './foreign-writes.ts'
 import type { Log } from './log.ts'
 import { Rhythm } from './rhythm.ts'
-import { isKnownHere } from './start-checks.ts'
+import { isKnownHere } from './strangers.ts'
 import type { Worker } from './worker.ts'
 
 export interface ClaimerOptions {

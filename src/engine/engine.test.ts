@@ -9,6 +9,7 @@ import { createMemoryBackend } from '../store/memory-store.ts'
 import type { Store } from '../store/store.ts'
 import { ManualClock } from '../testing/manual-clock.ts'
 import { createEngine } from './engine.ts'
+import type { EngineSettings } from './options.ts'
 import { boxOf, createBench, makeBox, statusOf, type Process } from '../testing/engine-bench.ts'
 
 const distances: readonly (readonly [string, boolean])[] = [
@@ -364,15 +365,23 @@ describe('the engine', () => {
       },
       heal: { Making: { status: 'Ready' } },
     })
-    const engine = createEngine({
-      store: bench.backend.open() as unknown as Store,
-      lifecycles: [changed],
-      drivers: { 'bench.box': { cut() {} } },
-    })
-    await expect(engine.start()).rejects.toMatchObject({
-      code: 'lifecycle_missing',
-      details: [{ type: 'bench.box', status: 'Working', count: 1 }],
-    })
+    const open = (options: Partial<EngineSettings>) =>
+      createEngine({
+        store: bench.backend.open() as unknown as Store,
+        lifecycles: [changed],
+        drivers: { 'bench.box': { cut() {} } },
+        options,
+      })
+    const lost = { code: 'lifecycle_missing', details: [{ type: 'bench.box', status: 'Working', count: 1 }] }
+    await expect(open({}).start()).rejects.toMatchObject(lost)
+    await expect(open({ moved: { 'bench.box': { Working: 'Nowhere' } } }).start()).rejects.toMatchObject(lost)
+    const engine = open({ moved: { 'bench.box': { Working: 'Ready' } } })
+    await engine.start()
+    expect(await engine.get('bench.box', 'b-1')).toMatchObject({ status: 'Ready', run: null })
+    await engine.stop()
+    const again = open({})
+    await again.start()
+    await again.stop()
   })
 
   test('a store that is away at the stop cannot hold it up for ever', async () => {

@@ -25,7 +25,8 @@ import { defaultSettings, type EngineSettings } from './options.ts'
 import { Rhythm } from './rhythm.ts'
 import type { AnyDriver } from './run-step.ts'
 import { RunWaiter, type RunView } from './run-waiter.ts'
-import { plansOf, requireDrivers, requireKnownShapes } from './start-checks.ts'
+import { plansOf, requireDrivers } from './start-checks.ts'
+import { findStrangers, kindsFor, moveStrangers, type Stranger } from './strangers.ts'
 import type { Stray } from './sweeper.ts'
 import { Tenure } from './tenure.ts'
 import { createClient, type LifecycleSet } from './typed-client.ts'
@@ -133,13 +134,23 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
   async start(): Promise<void> {
     if (this.#state !== 'new') throw new HomeostatError('engine_stopped', 'An engine is started once. Create another.')
     this.#state = 'starting'
-    await this.store.useKinds(this.plans.kindOf)
-    await requireKnownShapes(this.plans, this.store)
+    await this.store.useKinds(kindsFor(this.plans))
+    const strangers = await findStrangers(this.plans, this.store, this.settings.moved)
     await this.#beginTenure()
+    if (strangers.length > 0) await this.#moveOrStop(strangers)
     this.#waiter.start()
     this.#stopListening = this.store.onChange(() => this.#changed())
     this.#listener.start()
     this.#state = 'running'
+  }
+
+  async #moveOrStop(strangers: readonly Stranger[]): Promise<void> {
+    try {
+      await moveStrangers({ plans: this.plans, store: this.store, door: this.#door }, strangers, this.settings.moved)
+    } catch (error) {
+      await this.stop()
+      throw error
+    }
   }
 
   /** Starts nothing more, waits for calls under way, gives back the runs. Nothing is left behind: no timer, no promise. */

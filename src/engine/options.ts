@@ -1,4 +1,5 @@
 // Every figure of the engine that may be set, with its default. Idle, they come to less than one query a second.
+import type { Moved } from './strangers.ts'
 import type { SweepPolicy } from './sweeper.ts'
 
 export interface EngineSettings {
@@ -20,6 +21,8 @@ export interface EngineSettings {
   readonly pollMs: number
   /** How often a store that cannot tell of other processes' commits is asked about them. */
   readonly lookMs: number
+  /** Where resources go whose status or step is no longer declared, by type and status: `{ 'a.box': { Old: 'New' } }`. */
+  readonly moved: Moved
   /** How long `stop` waits for calls under way before it aborts them. */
   readonly stopPatienceMs: number
 
@@ -55,6 +58,7 @@ export const defaultSettings: EngineSettings = {
   pollMs: 10_000,
   lookMs: 500,
   stopPatienceMs: 10_000,
+  moved: {},
 
   healEveryMs: 5_000,
   overdueSlackMs: 20_000,

@@ -1,12 +1,9 @@
-// What must be right before anything runs: the declarations, the drivers, and that every stored resource that is on its way
-// stands in a status and step that is still declared. Each check tells all faults at once.
+// What must be right before anything runs: the declarations and the drivers. Each check tells all faults at once.
 import { HomeostatError } from '../base/errors.ts'
-import type { Resource } from '../decision/state.ts'
 import { checkLifecycles } from '../lifecycle/check-lifecycle.ts'
 import { compilePlans } from '../lifecycle/compile-plan.ts'
 import type { AnyLifecycle } from '../lifecycle/lifecycle.ts'
 import type { Plan, Plans } from '../lifecycle/plan.ts'
-import type { Store } from '../store/store.ts'
 import type { Log } from './log.ts'
 import type { AnyDriver } from './run-step.ts'
 
@@ -80,44 +77,4 @@ export function functionsOf(plan: Plan): ReadonlySet<string> {
   for (const row of plan.heal.values()) if (row.probe !== null) names.add(row.probe.name)
   for (const row of plan.drift.values()) names.add(row.probe.name)
   return names
-}
-
-/** A status or step that nobody declares any more, while resources stand in it, stops the start: nothing is guessed. */
-export async function requireKnownShapes(plans: Plans, store: Store): Promise<void> {
-  const unknown: { type: string; status: string; operation: string; step: number; count: number; why: string }[] = []
-  for (const shape of await store.liveShapes()) {
-    const why = strangerBecause(plans, shape)
-    if (why !== null) unknown.push({ ...shape, why })
-  }
-  if (unknown.length === 0) return
-  const lines = unknown.map(({ type, status, count, why }) => `${count} ${type} in ${status}: ${why}`)
-  throw new HomeostatError(
-    'lifecycle_missing',
-    `Stored resources are on their way where the declarations know no way:\n${lines.join('\n')}\n` +
-      'Load the declaration that knows them and let them settle, or move them with setStatus, then start again.',
-    { details: unknown },
-  )
-}
-
-/** Another process may have a newer declaration: what it began and nobody here can carry on is left to it. */
-export function isKnownHere(plans: Plans, resource: Resource): boolean {
-  const { type, status, run } = resource
-  if (plans.get(type) === undefined) return false
-  return strangerBecause(plans, { type, status, operation: run?.operation ?? '', step: run?.step ?? -1 }) === null
-}
-
-function strangerBecause(
-  plans: Plans,
-  shape: { type: string; status: string; operation: string; step: number },
-): string | null {
-  const plan = plans.get(shape.type)
-  // Types that this process does not know are another process's business.
-  if (plan === undefined) return null
-  if (!plan.kinds.has(shape.status))
-    return `the status is not declared (declared: ${[...plan.kinds.keys()].join(', ')})`
-  if (shape.operation === '') return null
-  const operation = plan.operations.get(shape.operation)
-  if (operation === undefined) return `the operation ${shape.operation} of its run is not declared`
-  if (shape.step >= operation.steps.length) return `step ${shape.step} of ${shape.operation} is not declared`
-  return null
 }

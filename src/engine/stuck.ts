@@ -5,7 +5,7 @@ import type { Ask } from '../decision/situation.ts'
 import type { Incarnation, No, Resource } from '../decision/state.ts'
 import type { Plans } from '../lifecycle/plan.ts'
 import type { Store } from '../store/store.ts'
-import { isKnownHere } from './start-checks.ts'
+import { isKnownHere } from './strangers.ts'
 
 export interface Stuck {
   readonly resource: Resource

@@ -249,8 +249,7 @@ export class WorkingSet implements Situation {
     this.#counter = 0
     this.#entries.clear()
     this.#named.clear()
-    this.#families = 0
-    this.#owned = 0
+    this.#families = this.#owned = 0
   }
 
   // ---- inside

@@ -1,0 +1,103 @@
+// Stored resources that stand where the loaded declarations know no way: in a status, operation or step that is no longer
+// declared. They stop the start, with a list, unless the mapping says where they go. Nothing is guessed.
+import { HomeostatError } from '../base/errors.ts'
+import type { Resource } from '../decision/state.ts'
+import type { Plans } from '../lifecycle/plan.ts'
+import type { KindOf, Store } from '../store/store.ts'
+import type { Door } from './door.ts'
+
+/** By type: the declared status to which resources go that stand in one that is not, or whose step is not declared. */
+export type Moved = Readonly<Record<string, Readonly<Record<string, string>>>>
+
+export interface Stranger {
+  readonly type: string
+  readonly status: string
+  readonly operation: string
+  readonly step: number
+  readonly count: number
+  readonly why: string
+}
+
+/** One function for one set of plans: a store judges anew only what another function might judge otherwise. */
+const kindsOf = new WeakMap<Plans, KindOf>()
+
+/** For the store: what is not declared counts as on its way, so that it is found. Types of others are their business. */
+export function kindsFor(plans: Plans): KindOf {
+  const known = kindsOf.get(plans)
+  if (known !== undefined) return known
+  const judge: KindOf = (type, status) => {
+    const plan = plans.get(type)
+    return plan === undefined ? 'stable' : (plan.kinds.get(status) ?? 'transitional')
+  }
+  kindsOf.set(plans, judge)
+  return judge
+}
+
+/** All that stand where no way is known; throws when the mapping does not say where one of them goes. */
+export async function findStrangers(plans: Plans, store: Store, moved: Moved): Promise<readonly Stranger[]> {
+  const strangers: Stranger[] = []
+  for (const shape of await store.liveShapes()) {
+    const why = strangerBecause(plans, shape)
+    if (why !== null) strangers.push({ ...shape, why })
+  }
+  const lost = strangers.filter(({ type, status }) => !plans.get(type)!.kinds.has(moved[type]?.[status] ?? ''))
+  if (lost.length === 0) return strangers
+  const lines = lost.map(({ type, status, count, why }) => `${count} ${type} in ${status}: ${why}`)
+  const example = Object.fromEntries(lost.map(({ type, status }) => [type, { [status]: '<a declared status>' }]))
+  throw new HomeostatError(
+    'lifecycle_missing',
+    `Stored resources stand where the declarations know no way:\n${lines.join('\n')}\n` +
+      'Load the declaration that knows them and let them settle, or say in the option `moved` where they go: ' +
+      `${JSON.stringify(example)}.`,
+    { details: lost },
+  )
+}
+
+/** Puts them where the mapping says. Their runs are closed, their epochs raised, and the history tells it. */
+export async function moveStrangers(
+  context: { readonly plans: Plans; readonly store: Store; readonly door: Door },
+  strangers: readonly Stranger[],
+  moved: Moved,
+): Promise<void> {
+  const { plans, store, door } = context
+  const kinds = new Map(strangers.map((one) => [`${one.type} ${one.status}`, one]))
+  for (const { type, status } of kinds.values()) {
+    for (let after = 0; ;) {
+      const page = await store.list({ type, status: [status], limit: 500, after })
+      const found = page.filter((one) => !isKnownHere(plans, one))
+      await Promise.all(found.map((one) => move(door, one, moved[type]![status]!)))
+      if (page.length < 500) break
+      after = page.at(-1)!.no
+    }
+  }
+}
+
+async function move(door: Door, { no, type, id, status: from }: Resource, status: string): Promise<void> {
+  const reason = `${from}, or the step it was at, is no longer declared`
+  const decision = await door.ask({ kind: 'setStatus', no, status, reason, by: 'start' })
+  if (decision.accepted) return
+  throw new HomeostatError('lifecycle_missing', `Cannot move ${type} ${id} to ${status}: ${decision.rejection.message}`)
+}
+
+/** Another process may have a newer declaration: what it began and nobody here can carry on is left to it. */
+export function isKnownHere(plans: Plans, resource: Resource): boolean {
+  const { type, status, run } = resource
+  if (plans.get(type) === undefined) return false
+  return strangerBecause(plans, { type, status, operation: run?.operation ?? '', step: run?.step ?? -1 }) === null
+}
+
+function strangerBecause(
+  plans: Plans,
+  shape: { readonly type: string; readonly status: string; readonly operation: string; readonly step: number },
+): string | null {
+  const plan = plans.get(shape.type)
+  if (plan === undefined) return null
+  if (!plan.kinds.has(shape.status)) {
+    return `the status is not declared (declared: ${[...plan.kinds.keys()].join(', ')})`
+  }
+  if (shape.operation === '') return null
+  const operation = plan.operations.get(shape.operation)
+  if (operation === undefined) return `the operation ${shape.operation} of its run is not declared`
+  if (shape.step >= operation.steps.length) return `step ${shape.step} of ${shape.operation} is not declared`
+  return null
+}

@@ -78,7 +78,7 @@ function enter(draft: Draft, plan: Plan, operation: OperationPlan, resource: Res
           ledger,
           overBusy: run.forced || operation.ifBusy === 'preempt' || run.lane === 'heal',
           mover: { no: resource.no, begun: run.begun },
-          ...(step.changes?.say == null ? {} : { description: fillReasons(step.changes.say, run.reasons) }),
+          description: step.changes?.say == null ? undefined : fillReasons(step.changes.say, run.reasons),
         })
   if (step.forEach === null && step.asks.length === 0) return inStatus
   const items = freezeItems(draft, plan, inStatus, step)
@@ -140,7 +140,7 @@ function landSuccess(draft: Draft, plan: Plan, operation: OperationPlan, resourc
 
 /** Puts the reasons into a text of the declaration. */
 export const fillReasons = (text: string, reasons: readonly string[]): string =>
-  text.replaceAll('{reasons}', () => reasons.join(', '))
+  text === '' ? '' : text.replaceAll('{reasons}', () => reasons.join(', '))
 
 const forcedText = (run: Run): string => (run.reasons.length === 0 ? 'Forced.' : 'Forced: {reasons}')
 
@@ -155,6 +155,8 @@ export interface RunLanding {
   /** The operation is attempted again in the same commit: whoever asked for the run goes on waiting. */
   readonly asksAgain?: boolean
 }
+
+const noMoves: readonly Matched[] = []
 
 /** Ends the run: everything in one commit, or, when too much would move, the last commit of a cascade. */
 export function land(
@@ -177,8 +179,8 @@ export function land(
     run.forced ||
     run.lane === 'heal' ||
     plan.operations.get(run.operation)?.ifBusy === 'preempt'
-  const moves = landing.changes === null ? [] : matchMoves(draft, resource, landing.changes.move, view)
-  const chunk = chunkOf(moves)
+  const moves = landing.changes === null ? noMoves : matchMoves(draft, resource, landing.changes.move, view)
+  const chunk = moves.length === 0 ? null : chunkOf(moves)
   if (chunk !== null) return cascade(draft, plan, resource, { ref, landing, moves: chunk, overBusy, description })
 
   cancelAsked(draft, resource, 'the asking run ended')
@@ -199,7 +201,7 @@ export function land(
     mover,
     holder: null,
     heals: heals ?? (outcome === 'succeeded' || outcome === 'forced' ? 0 : resource.heals),
-    ...(epoch === undefined ? {} : { epoch }),
+    epoch,
   })
   draft.end(endOf(draft, resource, outcome, status))
   if (!asksAgain)

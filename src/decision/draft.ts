@@ -27,7 +27,8 @@ export class DeclarationDefect {
   }
 }
 
-const empty: readonly never[] = []
+/** Most decisions write one resource and one event: lists are made with their first entry, so that they are no longer than that. */
+const empty: readonly never[] = Object.freeze([])
 
 /** So far a draft had come, so that something that was refused on the way can be taken back whole. */
 export interface Mark {
@@ -46,10 +47,10 @@ export class Draft {
   readonly situation: Situation
   readonly now: Millis
   readonly by: string
-  readonly writes: Resource[] = []
+  writes: Resource[] = empty as unknown as Resource[]
   /** What each of the writes was before this decision; null: it is new. */
-  readonly befores: (Resource | null)[] = []
-  readonly events: Event[] = []
+  befores: (Resource | null)[] = empty as unknown as Resource[]
+  events: Event[] = empty as unknown as Event[]
   ended: EndedRun[] | null = null
   followUps: Command[] | null = null
   incidents: Incident[] | null = null
@@ -96,10 +97,10 @@ export class Draft {
   /** Takes back everything since the mark. */
   restore({ writes, events, ended, followUps, incidents }: Mark): void {
     for (const { no } of this.writes.slice(writes.length)) this.created?.delete(no)
-    this.writes.splice(0, this.writes.length, ...writes)
-    this.befores.length = writes.length
+    this.writes = [...writes]
+    this.befores = this.befores.slice(0, writes.length)
     this.places = null
-    this.events.length = events
+    this.events = this.events.slice(0, events)
     if (this.ended !== null) this.ended.length = ended
     if (this.followUps !== null) this.followUps.length = followUps
     if (this.incidents !== null) this.incidents.length = incidents
@@ -116,9 +117,14 @@ export class Draft {
   }
 
   private push(before: Resource | null, after: Resource): Resource {
-    this.places?.set(after.no, this.writes.length)
-    this.befores.push(before)
-    this.writes.push(after)
+    if (this.writes.length === 0) {
+      this.befores = [before]
+      this.writes = [after]
+    } else {
+      this.places?.set(after.no, this.writes.length)
+      this.befores.push(before)
+      this.writes.push(after)
+    }
     return after
   }
 
@@ -134,16 +140,19 @@ export class Draft {
   /** Every touched resource counts one revision, however often this decision changes it. */
   change(before: Resource, patch: Partial<Omit<Resource, 'no' | 'type' | 'id' | 'revision' | 'last'>>): Resource {
     const at = this.place(before.no)
-    if (at >= 0) {
-      const drafted = this.writes[at]!
-      return (this.writes[at] = { ...drafted, ...patch, revision: drafted.revision })
-    }
-    return this.push(before, { ...before, ...patch, revision: before.revision + 1 })
+    const after: Record<string, unknown> = { ...(at >= 0 ? this.writes[at]! : before) }
+    for (const name in patch) after[name] = patch[name as keyof typeof patch]
+    return this.keep(at, before, after as unknown as Resource)
   }
 
-  /** Takes a state that was made whole by the caller, revision included: the usual step's short way. */
+  /** Takes a state that the caller has made anew and whole; its revision is set here. */
   put(before: Resource, after: Resource): Resource {
-    return this.push(before, after)
+    return this.keep(this.place(before.no), before, after)
+  }
+
+  private keep(at: number, before: Resource, after: { -readonly [Key in keyof Resource]: Resource[Key] }): Resource {
+    after.revision = at >= 0 ? this.writes[at]!.revision : before.revision + 1
+    return at >= 0 ? (this.writes[at] = after) : this.push(before, after)
   }
 
   create(resource: Resource): Resource {
@@ -163,7 +172,7 @@ export class Draft {
     detail: JsonObject | null,
     begun = resource.run?.begun ?? 0,
   ): void {
-    this.events.push({
+    const event: Event = {
       no: resource.no,
       at: this.now,
       kind,
@@ -174,7 +183,9 @@ export class Draft {
       begun,
       by: this.by,
       detail,
-    })
+    }
+    if (this.events.length === 0) this.events = [event]
+    else this.events.push(event)
   }
 
   end(run: EndedRun): void {

@@ -15,9 +15,9 @@ export interface Arrival {
   readonly view: View
   /** Also changed with it. */
   readonly run: Run | null
-  readonly epoch?: number
-  readonly description?: string
-  readonly heals?: number
+  readonly epoch?: number | undefined
+  readonly description?: string | undefined
+  readonly heals?: number | undefined
   readonly ledger?: Resource['ledger']
   readonly holder?: RunRef | null
   /** Healing, force and pre-emption move related resources although they are busy; others are refused. */
@@ -34,15 +34,17 @@ export interface Matched {
   readonly items: readonly Resource[]
 }
 
+const none: readonly never[] = []
+
 export function arrive(draft: Draft, plan: Plan, before: Resource, arrival: Arrival): Resource {
   const { status, changes, view } = arrival
   const properties =
     changes === null || changes.set.length === 0 ? before.properties : setProperties(plan, before, changes.set, view)
   const links =
     changes === null || changes.link.length === 0 ? before.links : setLinks(draft, plan, before, changes.link, view)
-  const moves = arrival.moves ?? (changes === null ? [] : matchMoves(draft, before, changes.move, view))
+  const moves = arrival.moves ?? (changes === null ? none : matchMoves(draft, before, changes.move, view))
   for (const { move, items } of moves) for (const item of items) moveOne(draft, before, item, move, arrival)
-  const added = changes === null ? [] : changes.add.map((add) => ({ add, rows: rowsOf(before, add, view) }))
+  const added = changes === null ? none : changes.add.map((add) => ({ add, rows: rowsOf(before, add, view) }))
 
   const changed: Resource = {
     ...before,
@@ -57,10 +59,8 @@ export function arrive(draft: Draft, plan: Plan, before: Resource, arrival: Arri
     heals: arrival.heals ?? before.heals,
     holder: arrival.holder === undefined ? before.holder : arrival.holder,
   }
-  const after = draft.change(before, {
-    ...changed,
-    timers: armedTimers(plan, before.status === '' ? null : before, changed, draft.now),
-  })
+  const timers = armedTimers(plan, before.status === '' ? null : before, changed, draft.now)
+  const after = draft.put(before, timers === changed.timers ? changed : { ...changed, timers })
   added.forEach(({ add, rows }) =>
     rows.forEach((row, index) =>
       addOne(draft, after, { add, properties: row, index, mover: arrival.mover, step: arrival.run?.step ?? 0 }),

@@ -1,5 +1,5 @@
 // Somebody asks for an operation: of a resource that is there, or one that creates it.
-import { canonical, type JsonObject } from '../base/json.ts'
+import { fingerprint, type JsonObject } from '../base/json.ts'
 import type { OperationPlan, Plan } from '../lifecycle/plan.ts'
 import { beginRun, nameOf, type Asked } from './begin-run.ts'
 import type { ImportResource, RequestOperation, Target } from './command.ts'
@@ -92,7 +92,7 @@ function tellEnd(draft: Draft, resource: Resource, recorded: KeyRecord, asker: R
 
 /** Of what was asked, so that a key cannot be used for something else. */
 const hashOf = (command: RequestOperation): string =>
-  canonical([
+  fingerprint([
     command.type,
     command.id ?? null,
     command.no ?? null,

@@ -95,15 +95,14 @@ export function goOn(
     after,
     after.run === null ? 'landed' : kind,
     from,
-    {
-      ...detail,
-      ...(skips.words === null ? {} : { skipped: skips.words }),
-      ...(after.run === null ? ending(run, after) : entered(plan, after)),
-    },
+    wholeDetail(detail, skips.words, after.run === null ? ending(run, after) : entered(plan, after)),
     run.begun,
   )
   return after
 }
+
+const wholeDetail = (detail: JsonObject, skipped: string[] | null, more: JsonObject): JsonObject =>
+  skipped === null ? { ...detail, ...more } : { ...detail, skipped, ...more }
 
 /** Nothing happens between the two steps but the cursor and the status. */
 function isPlain(next: StepPlan, plan: Plan, resource: Resource, done: StepPlan): boolean {
@@ -181,7 +180,8 @@ function plainNext(draft: Draft, resource: Resource, run: Run, results: JsonObje
 
 /** How a run ended, for the history. */
 export function ending(run: Run, after: Resource): JsonObject {
-  return { operation: run.operation, ...(after.description === '' ? {} : { description: after.description }) }
+  const { description } = after
+  return description === '' ? { operation: run.operation } : { operation: run.operation, description }
 }
 
 /** Not a failure: no attempt is spent, and something was heard. */

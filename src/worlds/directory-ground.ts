@@ -3,6 +3,7 @@
 // the size is the file's, the power is the process's.
 import {
   closeSync,
+  existsSync,
   fstatSync,
   mkdirSync,
   openSync,
@@ -82,7 +83,7 @@ export class DirectoryGround implements Ground {
   }
 
   isClosed(name: string): boolean {
-    return read(this.#folder.file('closed', name)) !== null
+    return existsSync(this.#folder.file('closed', name))
   }
 
   closeName(name: string): void {

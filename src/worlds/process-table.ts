@@ -46,12 +46,14 @@ function look(pid: number): { readonly state: string; readonly began: string } |
 let boot: string | null = null
 const bootId = (): string => (boot ??= readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').slice(0, 8))
 
+const waitForEver = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)'
+
 /** It sleeps for ever. The small `sleep` is preferred; one that looks at its own name, as busybox does, cannot be renamed. */
 function sleeper(): { readonly command: string; readonly args: readonly string[] } {
   try {
     if (basename(realpathSync('/bin/sleep')) === 'sleep') return { command: '/bin/sleep', args: ['2147483647'] }
   } catch {}
-  return { command: process.execPath, args: ['--max-old-space-size=16', '-e', 'setInterval(() => {}, 2 ** 30)'] }
+  return { command: process.execPath, args: ['--max-old-space-size=16', '-e', waitForEver] }
 }
 
 /** Starts a process that `ps` shows under this title. */

@@ -79,7 +79,7 @@ export type Verb = Change | 'get' | 'list'
 
 /**
  * Changes throw a TerminalError: `stale_epoch`, `not_found`, `gone` (the sweeper destroyed what had this name), `name_taken` (by
- * another kind), `invalid`. They throw an ordinary error, to be tried again, when the world is busy (`busy`) or cannot do it.
+ * another kind), `not_running`, `invalid`. They throw an ordinary error, to be tried again, when the world is busy (`busy`) or cannot do it.
  */
 export interface World {
   /** Makes it. What has this name and kind already is taken as it is. */

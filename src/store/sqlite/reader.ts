@@ -30,7 +30,7 @@ export interface ReaderParts {
   readonly verifier: Verifier
 }
 
-const fromLive = `select ${stateColumns} from live l join resource r using (no) left join settled s on false`
+const fromLive = `select ${stateColumns} from live l join resource r using (no) left join settled s on s.no = l.no`
 
 export class Reader {
   private readonly parts: ReaderParts

@@ -14,7 +14,6 @@ const plans = new Map<string, string[]>()
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'homeostat-'))
-  const original = Connection.prototype.prepare
   const spy = vi.spyOn(Connection.prototype, 'prepare').mockImplementation(function (this: Connection, sql: string) {
     if (/^\s*(select|insert|update|delete)/.test(sql)) {
       const values = Array.from({ length: (sql.match(/\?(?!\d)/g) ?? []).length || 3 }, () => 1)
@@ -24,7 +23,9 @@ beforeAll(async () => {
         rows.map((row) => String(row['detail'])),
       )
     }
-    return original.call(this, sql)
+    const statement = this.db.prepare(sql)
+    statement.setReturnArrays(true)
+    return statement
   })
   store = openSqliteStore({ file: join(folder, 'store.db') })
   await store.useKinds(sampleKinds)

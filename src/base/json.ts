@@ -80,8 +80,15 @@ class Mixer {
   }
 }
 
+/** Put in order by hand: there are few, and mostly they are in order. */
 function sortedKeys(value: object): string[] {
   const keys = Object.keys(value)
-  for (let i = 1; i < keys.length; i++) if (keys[i - 1]! > keys[i]!) return keys.sort()
+  if (keys.length > 32) return keys.sort()
+  for (let i = 1; i < keys.length; i++) {
+    const key = keys[i]!
+    let at = i
+    for (; at > 0 && keys[at - 1]! > key; at--) keys[at] = keys[at - 1]!
+    keys[at] = key
+  }
   return keys
 }

@@ -5,7 +5,7 @@ import type { Millis } from '../base/clock.ts'
 import type { CallName } from './command.ts'
 import { runId, type No, type Resource, type Run } from './state.ts'
 
-export interface OwedCall {
+export class OwedCall {
   readonly name: CallName
   /**
    * driver: call the driver function. ask: request an operation of the item and wait for its run.
@@ -14,12 +14,37 @@ export interface OwedCall {
   readonly does: 'driver' | 'ask' | 'cascade'
   /** The driver's function, or the operation to ask for. */
   readonly function: string
-  /** Stable over attempts, resumption and take-over: what makes a repeated call recognisable. */
-  readonly key: string
-  /** Related resource the call is about, or 0. */
-  readonly item: No
   /** Not before this time. */
   readonly dueAt: Millis
+  readonly #resource: Resource
+
+  constructor(resource: Resource, does: OwedCall['does'], fn: string, name: CallName, dueAt: Millis) {
+    this.#resource = resource
+    this.does = does
+    this.function = fn
+    this.name = name
+    this.dueAt = dueAt
+  }
+
+  /** Related resource the call is about, or 0. */
+  get item(): No {
+    return this.name.item
+  }
+
+  /** Stable over attempts, resumption and take-over: what makes a repeated call recognisable. */
+  get key(): string {
+    const run = this.#resource.run!
+    const key = callKey(this.#resource, run, this.name.phase, this.name.item)
+    // Every round of an ask is a new request; the driver's key stays the same over rounds.
+    return this.does === 'ask' ? `${key}/${run.rounds}` : key
+  }
+
+  /** Has the other one the same key? Mostly told without making it. */
+  isSame(other: OwedCall): boolean {
+    const { phase, step, item } = this.name
+    if (phase !== other.name.phase || step !== other.name.step || item !== other.name.item) return false
+    return this.key === other.key
+  }
 }
 
 /** The calls a run owes; empty when it is parked, has no owner or waits for others. */
@@ -36,7 +61,7 @@ export function owedCalls(plan: Plan, resource: Resource): readonly OwedCall[] {
     case 'healProbe':
       return [call(resource, run, 'healProbe', run.probe, 0, run.probes, run.dueAt)]
     case 'cascade':
-      return [{ ...call(resource, run, 'cascade', '', 0, run.attempt, run.dueAt), does: 'cascade' }]
+      return [call(resource, run, 'cascade', '', 0, run.attempt, run.dueAt, 'cascade')]
   }
 }
 
@@ -48,17 +73,10 @@ function stepCalls(step: StepPlan, resource: Resource, run: Run): readonly OwedC
   const items = step.forEach?.stopAtFirst === true ? run.items.slice(0, 1) : run.items
   return items.map((item) => {
     const ask = step.asks.find((one) => one.relation === item.relation)
-    const owed = call(
-      resource,
-      run,
-      'step',
-      ask ? ask.operation : step.name,
-      item.no,
-      item.attempt,
-      Math.max(run.dueAt, item.dueAt),
-    )
-    // Every round of an ask is a new request; the driver's key stays the same over rounds.
-    return ask ? { ...owed, does: 'ask' as const, key: `${owed.key}/${run.rounds}` } : owed
+    const dueAt = Math.max(run.dueAt, item.dueAt)
+    return ask
+      ? call(resource, run, 'step', ask.operation, item.no, item.attempt, dueAt, 'ask')
+      : call(resource, run, 'step', step.name, item.no, item.attempt, dueAt)
   })
 }
 
@@ -70,15 +88,9 @@ function call(
   item: No,
   attempt: number,
   dueAt: Millis,
+  does: OwedCall['does'] = 'driver',
 ): OwedCall {
-  return {
-    name: { phase, step: cursorOf(run), item, attempt },
-    does: 'driver',
-    function: fn,
-    key: callKey(resource, run, phase, item),
-    item,
-    dueAt,
-  }
+  return new OwedCall(resource, does, fn, { phase, step: cursorOf(run), item, attempt }, dueAt)
 }
 
 /** The idempotency key of the request that an ask owes. */

@@ -13,7 +13,7 @@ export interface CallFacts {
   readonly resource: Resource
   readonly plan: Plan
   readonly owed: OwedCall
-  readonly abort: Abort
+  readonly signal: AbortSignal
   /** Made when the driver first tells of its progress. */
   progress: Progress | null
   /** Called with the text at most once a second. */
@@ -95,7 +95,7 @@ export class DriverCall {
   }
 
   get signal(): AbortSignal {
-    return this.#call.abort.signal
+    return this.#call.signal
   }
 
   get progress(): (text: string) => void {

@@ -50,7 +50,12 @@ class Tenants<W extends Waiting> {
 export class Lanes<W extends Waiting> {
   readonly #capacity: number
   readonly #floor: number
-  readonly #waiting = new Map<Lane, Tenants<W>>(lanes.map((lane) => [lane, new Tenants<W>()]))
+  readonly #waiting: Readonly<Record<Lane, Tenants<W>>> = {
+    delete: new Tenants(),
+    heal: new Tenants(),
+    user: new Tenants(),
+    background: new Tenants(),
+  }
   readonly #running: Record<Lane, number> = { delete: 0, heal: 0, user: 0, background: 0 }
   #total = 0
   #turns = 0
@@ -66,20 +71,19 @@ export class Lanes<W extends Waiting> {
   }
 
   get queued(): number {
-    let queued = 0
-    for (const tenants of this.#waiting.values()) queued += tenants.size
-    return queued
+    const { delete: deletes, heal, user, background } = this.#waiting
+    return deletes.size + heal.size + user.size + background.size
   }
 
   /** Takes room at once when the lane has some and nobody waits before; else the caller adds it to the line. */
   enter(lane: Lane): boolean {
-    if (this.#waiting.get(lane)!.size > 0 || !this.#hasRoom(lane)) return false
+    if (this.#waiting[lane].size > 0 || !this.#hasRoom(lane)) return false
     this.#take(lane)
     return true
   }
 
   add(one: W): void {
-    this.#waiting.get(one.lane)!.add(one)
+    this.#waiting[one.lane].add(one)
   }
 
   /** The next one for which there is room; it holds the room from now on. */
@@ -87,7 +91,7 @@ export class Lanes<W extends Waiting> {
     const inReverse = ++this.#turns % turnsBetweenMercy === 0
     for (let i = 0; i < lanes.length; i++) {
       const lane = lanes[inReverse ? lanes.length - 1 - i : i]!
-      const tenants = this.#waiting.get(lane)!
+      const tenants = this.#waiting[lane]
       if (tenants.size === 0 || !this.#hasRoom(lane)) continue
       const one = tenants.take()
       if (one === null) continue

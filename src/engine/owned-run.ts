@@ -32,6 +32,12 @@ export class OwnedRun {
     this.plan = plan
   }
 
+  add(call: RunCall): void {
+    // A list of one is no longer than that.
+    if (this.calls.length === 0) this.calls = [call]
+    else this.calls.push(call)
+  }
+
   find(owed: OwedCall): RunCall | undefined {
     for (const call of this.calls) if (call.epoch === this.resource.epoch && call.is(owed)) return call
     return undefined
@@ -51,14 +57,13 @@ export interface CallListener {
   ended(call: RunCall, outcome: Outcome): void
 }
 
-export class RunCall implements Waiting, StartedCall {
+export class RunCall extends Abort implements Waiting, StartedCall {
   readonly #listener: CallListener
   readonly owned: OwnedRun
   readonly owed: OwedCall
   readonly epoch: number
   readonly lane: Lane
   readonly tenant: string
-  readonly abort = new Abort()
   /** As it was when the call was made. */
   resource: Resource
   progress: Progress | null = null
@@ -67,6 +72,7 @@ export class RunCall implements Waiting, StartedCall {
   cancelReport: (() => void) | null = null
 
   constructor(owned: OwnedRun, owed: OwedCall, listener: CallListener) {
+    super()
     this.#listener = listener
     this.owned = owned
     this.resource = owned.resource
@@ -102,7 +108,7 @@ export class RunCall implements Waiting, StartedCall {
   }
 
   is(owed: OwedCall): boolean {
-    return this.owed.name.attempt === owed.name.attempt && this.owed.key === owed.key
+    return this.owed.name.attempt === owed.name.attempt && this.owed.isSame(owed)
   }
 
   /** Still owed by the run as it is now. */

@@ -20,6 +20,8 @@ export interface StepContext extends ReadFrom {
 }
 
 export interface StartedCall extends CallFacts {
+  /** No longer wanted. */
+  readonly isAborted: boolean
   /** Called once; perhaps before `runStep` returns, when everything answers at once. */
   onEnd(outcome: Outcome): void
 }
@@ -47,7 +49,7 @@ export function runStep(context: StepContext, call: StartedCall): void {
   if (!(loading instanceof Promise)) return callDriver(context, call, fn as DriverFunction, loading)
   loading.then(
     (loaded) => {
-      if (call.abort.isAborted) call.onEnd(withdrawn)
+      if (call.isAborted) call.onEnd(withdrawn)
       else callDriver(context, call, fn as DriverFunction, loaded)
     },
     () => runLater(context, call),
@@ -58,7 +60,7 @@ const withdrawn: Outcome = { kind: 'unknown', reason: 'the call was withdrawn be
 
 /** The store could not be read: nothing was begun, so nothing has failed. Tried again while the call is wanted. */
 function runLater(context: StepContext, call: StartedCall): void {
-  context.clock.after(readAgainMs, () => (call.abort.isAborted ? call.onEnd(withdrawn) : runStep(context, call)))
+  context.clock.after(readAgainMs, () => (call.isAborted ? call.onEnd(withdrawn) : runStep(context, call)))
 }
 
 function callDriver(context: StepContext, call: StartedCall, fn: DriverFunction, loaded: Loaded | null): void {

@@ -253,7 +253,7 @@ export class Worker {
 
   #begin(owned: OwnedRun, owed: OwedCall): void {
     const call = new RunCall(owned, owed, this.#listener)
-    owned.calls.push(call)
+    owned.add(call)
     if (owed.does === 'driver') {
       // A driver that blocks the loop makes what was looked up grow old.
       if (this.figures.calls % looksAgainAfter === 0) this.#look()
@@ -379,17 +379,17 @@ export class Worker {
       call.owned.detached++
       this.figures.aborted++
       this.#lanes.leave(call.lane)
-      call.abort.abort(why)
+      call.abort(why)
     } else if (call.state !== 'detached') {
       call.state = 'gone'
-      call.abort.abort(why)
+      call.abort(why)
     }
   }
 
   #giveBack(owned: OwnedRun): void {
     if (owned.isGivenBack) return
     owned.isGivenBack = true
-    for (const call of owned.calls) if (call.isUnderWay) call.abort.abort('the worker stops')
+    for (const call of owned.calls) if (call.isUnderWay) call.abort('the worker stops')
     const done = (decision: Decision) => {
       // Given back, it is gone with the commit. Refused (moved on, or the store is away) there is nothing more to be done here.
       if (!decision.accepted && this.#owned.get(owned.no) === owned) this.#release(owned, 'the worker stops')

@@ -4,4 +4,18 @@ export { guardOf, sweeperOf } from './worlds/guard.ts'
 export { openLocalWorld, type LocalWorld, type LocalWorldOptions } from './worlds/local-world.ts'
 export { createSimulatedWorld, type SimulatedWorldOptions } from './worlds/simulated-world.ts'
 export { rootOf } from './worlds/thing-name.ts'
-export type { Change, Guard, Look, NewThing, Power, SweepGuard, Thing, Truth, Verb, World } from './worlds/world.ts'
+export { worldConformance } from './worlds/world-conformance.ts'
+export type { WorldConformanceOptions, WorldUnderTest } from './worlds/world-conformance.ts'
+export type {
+  Change,
+  Filter,
+  Guard,
+  Look,
+  NewThing,
+  Power,
+  SweepGuard,
+  Thing,
+  Truth,
+  Verb,
+  World,
+} from './worlds/world.ts'

@@ -149,6 +149,7 @@ export function faultPromises({ test, expect }: WorldSuite): void {
       expect((await one.truth()).map(({ name }) => name)).toEqual([nameOf('image')])
     }
     await under.pass(2_100)
+    await world.update(nameOf('image'), { seen: true }, guard('d'))
     expect((await other.list()).map(({ name }) => name)).toEqual([nameOf('image')])
     await world.faults.clear()
     expect(await world.get(disk)).toEqual(null)

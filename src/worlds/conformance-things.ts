@@ -1,7 +1,7 @@
 // W1, W2 and W4: things, keys, epochs, names, inventory and leaks.
 import { failureOf, guard, nameOf, never, picture, story } from './conformance-story.ts'
 import { sweeperOf } from './guard.ts'
-import type { Guard, World } from './world.ts'
+import type { Filter, Guard, World } from './world.ts'
 import type { WorldSuite } from './world-conformance.ts'
 
 const [machine, disk, image] = [nameOf('machine'), nameOf('disk'), nameOf('image')]
@@ -101,6 +101,18 @@ export function thingPromises({ test, expect }: WorldSuite): void {
     expect((await world.get(machine))?.properties).toEqual({ memory: 6 })
   })
 
+  test('W2 a look of the new owner keeps the old one out; a look of the old one is refused', async (under) => {
+    const world = await under.open()
+    await furnish(world)
+    expect((await world.get(machine, guard('probe', { epoch: 2 })))?.power).toEqual('running')
+    const late = { name: 'TerminalError', code: 'stale_epoch' }
+    expect(await failureOf(world.stop(machine, guard('zombie')))).toEqual(late)
+    expect(await failureOf(world.get(machine, guard('zombie')))).toEqual(late)
+    await world.list({}, guard('inventory', { epoch: 3 }))
+    expect(await failureOf(world.list({}, guard('zombie', { epoch: 2 })))).toEqual(late)
+    expect((await world.get(machine))?.power).toEqual('running')
+  })
+
   test('W3 another handle finds everything as it was left', async (under) => {
     const world = await under.open()
     for (const call of story) await call(world)
@@ -186,12 +198,13 @@ export function thingPromises({ test, expect }: WorldSuite): void {
     const world = await under.open()
     await furnish(world)
     await world.create({ kind: 'host', name: 'lab.rack/r1/host/1' }, guard('k'))
-    const names = async (filter?: { kind?: string; type?: string }) =>
-      (await world.list(filter)).map(({ name }) => name)
+    const names = async (filter?: Filter) => (await world.list(filter)).map(({ name }) => name)
     expect(await names()).toEqual([disk, machine, 'lab.rack/r1/host/1'])
     expect(await names({ kind: 'disk' })).toEqual([disk])
     expect(await names({ type: 'lab.rack' })).toEqual(['lab.rack/r1/host/1'])
     expect(await names({ type: 'lab.rack', kind: 'disk' })).toEqual([])
+    expect(await names({ resource: 'lab.box/b1', kind: 'machine' })).toEqual([machine])
+    expect(await names({ resource: 'lab.box/b' })).toEqual([])
   })
 
   test('parts are known, listed for the sweeper and destroyed with what they are part of', async (under) => {

@@ -1,7 +1,7 @@
 // Fault switches in the folder of a local world, so that one process can set them for another. A fault that is set for some calls
 // only has one small file for each: whoever removes it has used it.
 import { existsSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
-import type { Clock } from '../base/clock.ts'
+import type { Clock, Millis } from '../base/clock.ts'
 import type { FaultStore, Past, SetFault } from './fault.ts'
 import { ownName } from './lock-file.ts'
 import { pause } from './pause.ts'
@@ -54,7 +54,7 @@ export class DirectoryFaults implements FaultStore {
 
   remember(past: Past): void {
     // Sorted by name, they are in the order in which they happened.
-    const name = `${past.at.toString().padStart(15, '0')}-${(++remembered).toString().padStart(9, '0')}-${ownName()}`
+    const name = `${sortable(past.at, 15)}-${sortable(++remembered, 9)}-${ownName()}`
     this.#folder.write(this.#folder.file('past', name), JSON.stringify(past))
   }
 
@@ -66,8 +66,9 @@ export class DirectoryFaults implements FaultStore {
     })
   }
 
-  forgetPast(): void {
-    for (const entry of this.#folder.entries('past')) rmSync(this.#folder.file('past', entry), { force: true })
+  forgetPast(at: Millis): void {
+    for (const entry of this.#folder.entries('past'))
+      if (Number.parseInt(entry, 10) <= at) rmSync(this.#folder.file('past', entry), { force: true })
   }
 
   #file(id: string): string {
@@ -80,6 +81,8 @@ export class DirectoryFaults implements FaultStore {
 }
 
 let remembered = 0
+
+const sortable = (figure: number, digits: number): string => figure.toString().padStart(digits, '0')
 
 /** Whether this call removed it: one of all who try does. */
 function isRemoved(path: string): boolean {

@@ -55,7 +55,7 @@ export class DirectoryGround implements Ground {
   }
 
   /** Sections do not wait for anything, so only other processes are ever in the way. */
-  async exclusively<T>(names: readonly string[], signal: AbortSignal, section: () => T): Promise<T> {
+  async exclusively<T>(names: readonly string[], signal: AbortSignal | undefined, section: () => T): Promise<T> {
     const wanted = [...new Set(names)].map((name) => this.#folder.file('locks', name))
     const from = this.#clock.monotonic()
     for (;;) {
@@ -70,7 +70,7 @@ export class DirectoryGround implements Ground {
           code: 'busy',
         })
       await pause(this.#clock, 1 + this.#random.below(5), signal)
-      signal.throwIfAborted()
+      signal?.throwIfAborted()
     }
   }
 

@@ -71,7 +71,8 @@ export interface FaultStore {
   remember(past: Past): void
   /** The latest first. */
   past(): readonly Past[]
-  forgetPast(): void
+  /** Up to this time. */
+  forgetPast(at: Millis): void
 }
 
 /** A call as far as faults look at it. */

@@ -18,7 +18,7 @@ export interface Kept {
 
 export interface Ground {
   /** Runs `section` while nobody else, here or in another process, is in one for any of these names. */
-  exclusively<T>(names: readonly string[], signal: AbortSignal, section: () => T): Promise<T>
+  exclusively<T>(names: readonly string[], signal: AbortSignal | undefined, section: () => T): Promise<T>
   /** The highest epoch seen for a resource. */
   epochOf(resource: string): number
   raiseEpoch(resource: string, epoch: number): void

@@ -8,7 +8,7 @@ import type { Fault, FaultStore, FaultSwitches, FaultyCall, SetFault } from './f
 import type { Done, Ground, Kept } from './ground.ts'
 import { hasParts, rootOf, typeOf } from './thing-name.ts'
 import { pause } from './pause.ts'
-import type { Change, Guard, Look, NewThing, Power, SweepGuard, Thing, Truth, Verb, World } from './world.ts'
+import type { Change, Filter, Guard, Look, NewThing, Power, SweepGuard, Thing, Truth, Verb, World } from './world.ts'
 
 export interface WorldParts {
   readonly ground: Ground
@@ -110,25 +110,27 @@ export class GuardedWorld implements World {
 
   async get(name: string, look: Look = {}): Promise<Thing | null> {
     const kept = () => this.#ground.read(name)?.thing ?? null
-    const faults = this.#faultStore.all()
-    if (faults.length === 0) return kept()
-    const kind = this.#kindOf(name)
-    const fault = await this.#beforeRead({ verb: 'get', type: typeOf(name), kind, name, step: look.step }, look)
+    const fault = await this.#beforeRead(look, () => {
+      return { verb: 'get', type: typeOf(name), kind: this.#kindOf(name), name, step: look.step }
+    })
     if (fault?.does === 'garbage') return nonsense
     if (fault?.does !== 'staleReads') return kept()
     return this.#stale(fault, kept() === null ? [] : [kept()!]).find((thing) => thing.name === name) ?? null
   }
 
-  async list(
-    filter: { readonly kind?: string; readonly type?: string } = {},
-    look: Look = {},
-  ): Promise<readonly Thing[]> {
-    const { kind = '', type = '' } = filter
-    const fault = await this.#beforeRead({ verb: 'list', type, kind, name: '', step: look.step }, look)
+  async list({ kind, type, resource }: Filter = {}, look: Look = {}): Promise<readonly Thing[]> {
+    const fault = await this.#beforeRead(look, () => {
+      return { verb: 'list', type: type ?? typeOf(resource ?? ''), kind: kind ?? '', name: '', step: look.step }
+    })
     if (fault?.does === 'garbage') return [nonsense]
-    const present = this.#ground.names().flatMap((name) => this.#ground.read(name)?.thing ?? [])
+    const present = this.#ground.names(resource).flatMap((name) => this.#ground.read(name)?.thing ?? [])
     const seen = fault?.does === 'staleReads' ? this.#stale(fault, present) : present.sort(byName)
-    return seen.filter((thing) => (!kind || thing.kind === kind) && (!type || typeOf(thing.name) === type))
+    return seen.filter(
+      (thing) =>
+        (kind === undefined || thing.kind === kind) &&
+        (type === undefined || typeOf(thing.name) === type) &&
+        (resource === undefined || thing.name.startsWith(`${resource}/`)),
+    )
   }
 
   async truth(): Promise<readonly Truth[]> {
@@ -232,13 +234,13 @@ export class GuardedWorld implements World {
     const exclusive = [...(owner === null ? [] : [owner.resource]), ...[name, ...names].map(rootOf)]
     const answer = await this.#ground.exclusively(exclusive, signal, () => {
       signal.throwIfAborted()
-      if (owner !== null) this.#fence(owner)
+      if (owner !== null) this.#fence(owner.resource, owner.epoch)
       return section()
     })
     return fault === null ? answer : this.#after(fault, signal, answer)
   }
 
-  #fence({ resource, epoch }: Guard): void {
+  #fence(resource: string, epoch: number): void {
     const highest = this.#ground.epochOf(resource)
     if (epoch < highest)
       throw new TerminalError(
@@ -273,7 +275,7 @@ export class GuardedWorld implements World {
   #clearFaults(id?: string): void {
     for (const fault of this.#faultStore.all())
       if (id === undefined || fault.id === id) this.#faultStore.remove(fault.id)
-    if (!this.#faultStore.all().some(({ does }) => does === 'staleReads')) this.#faultStore.forgetPast()
+    if (!this.#faultStore.all().some(({ does }) => does === 'staleReads')) this.#faultStore.forgetPast(Infinity)
   }
 
   /** The first fault that is set for this call. */
@@ -305,10 +307,13 @@ export class GuardedWorld implements World {
     return fault.does === 'garbage' ? (nonsense as T) : answer
   }
 
-  async #beforeRead(call: FaultyCall, { signal }: Look): Promise<SetFault | null> {
+  async #beforeRead(look: Look, describe: () => FaultyCall): Promise<SetFault | null> {
+    const { signal, resource, epoch } = look
     signal?.throwIfAborted()
-    const fault = this.#takeFault(() => call)
+    const fault = this.#takeFault(describe)
     if (fault !== null) await this.#before(fault, signal)
+    if (resource !== undefined && epoch !== undefined && this.#ground.epochOf(resource) !== epoch)
+      await this.#ground.exclusively([resource], signal, () => this.#fence(resource, epoch))
     return fault
   }
 
@@ -318,8 +323,11 @@ export class GuardedWorld implements World {
 
   /** Only while somebody wants to see the past. */
   #remember(name: string, before: Thing | null): void {
-    if (this.#faultStore.all().some(({ does }) => does === 'staleReads'))
-      this.#faultStore.remember({ at: this.#clock.now(), name, before })
+    const stale = this.#faultStore.all().filter(({ does }) => does === 'staleReads')
+    if (stale.length === 0) return
+    const at = this.#clock.now()
+    this.#faultStore.forgetPast(at - Math.max(...stale.map(({ ms = 0 }) => ms)))
+    this.#faultStore.remember({ at, name, before })
   }
 
   #kindOf(name: string): string {

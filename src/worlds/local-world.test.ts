@@ -32,7 +32,6 @@ async function run(
 ): Promise<{ readonly signal: string | null; readonly out: string; readonly err: string }> {
   const child = spawn(process.execPath, ['--input-type=module', '-e', code], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'homeostat-compiled') },
   })
   const texts = { out: '', err: '' }
   child.stdout.on('data', (data: Buffer) => (texts.out += data.toString()))

@@ -1,4 +1,5 @@
 // A ground in memory: what there is is what it holds.
+import type { Millis } from '../base/clock.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { FaultStore, Past, SetFault } from './fault.ts'
 import type { Done, Ground, Kept } from './ground.ts'
@@ -10,7 +11,7 @@ export class MemoryGround implements Ground {
   readonly #closed = new Set<string>()
 
   /** Nobody else is there, and a section is never interrupted. */
-  async exclusively<T>(_names: readonly string[], _signal: AbortSignal, section: () => T): Promise<T> {
+  async exclusively<T>(_names: readonly string[], _signal: AbortSignal | undefined, section: () => T): Promise<T> {
     return section()
   }
 
@@ -73,9 +74,6 @@ export class MemoryGround implements Ground {
   }
 }
 
-/** The latest so many changes are remembered while reads are stale. */
-export const pastAtMost = 10_000
-
 export class MemoryFaults implements FaultStore {
   #faults: SetFault[] = []
   #past: Past[] = []
@@ -117,14 +115,13 @@ export class MemoryFaults implements FaultStore {
 
   remember(past: Past): void {
     this.#past.unshift(past)
-    this.#past.length = Math.min(this.#past.length, pastAtMost)
   }
 
   past(): readonly Past[] {
     return this.#past
   }
 
-  forgetPast(): void {
-    this.#past = []
+  forgetPast(at: Millis): void {
+    this.#past = this.#past.filter((past) => past.at > at)
   }
 }

@@ -1,8 +1,9 @@
 // The port to a world: the things that drivers make and destroy. Two worlds keep it, one of real processes and files on this
 // machine and one in memory; `worldConformance` judges both. Its promises, by number:
 // W1  The same key again, for the same thing and verb, does nothing twice and gives the same answer, also after a kill -9 between
-//     the effect and its record: the next call finds what is there by its name and finishes it.
-// W2  A call with an epoch below the highest seen for its resource changes nothing (`stale_epoch`).
+//     the effect and its record: the next call finds what is there by its name and finishes it. The last 16 changes of a thing count.
+// W2  A call with an epoch below the highest seen for its resource changes nothing (`stale_epoch`). Also a look that names its
+//     epoch is seen: what it finds is not changed by an older owner afterwards.
 // W3  A thing is there whole or not at all, and is read so at any moment, whoever was killed in the middle of whatever.
 // W4  What is taken away may be gone already: destroy, stop and unlink succeed then. What the sweeper destroyed never comes back.
 // W5  Faults are switches: they change how calls go, never what is promised above.
@@ -53,8 +54,16 @@ export interface Guard {
 /** The sweeper owns nothing and has no epoch. */
 export type SweepGuard = Pick<Guard, 'key' | 'signal'>
 
-/** Who only looks. */
-export type Look = Partial<Pick<Guard, 'signal' | 'step'>>
+/** Who only looks: nobody in particular, or the owner by its guard (W2). */
+export type Look = Partial<Guard>
+
+/** What to list: what fits all that is given. Type and resource are those in the things' names. */
+export interface Filter {
+  readonly kind?: string
+  readonly type?: string
+  /** `type/id`. */
+  readonly resource?: string
+}
 
 /** A thing with where it can be seen. */
 export interface Truth extends Thing {
@@ -104,7 +113,7 @@ export interface World {
 
   get(name: string, look?: Look): Promise<Thing | null>
   /** In the order of names. */
-  list(filter?: { readonly kind?: string; readonly type?: string }, look?: Look): Promise<readonly Thing[]>
+  list(filter?: Filter, look?: Look): Promise<readonly Thing[]>
 
   /** Everything that really exists, whatever the faults: also what no record knows. */
   truth(): Promise<readonly Truth[]>

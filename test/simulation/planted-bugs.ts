@@ -1,0 +1,221 @@
+// Bugs that the simulator must find. Each is a small change of the sources, made in a copy of them: nothing of it is in the
+// product. A text that is no longer there is an error, so that a bug cannot quietly stop being planted.
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+export interface PlantedBug {
+  readonly name: string
+  readonly changes: readonly { readonly file: string; readonly from: string; readonly to: string }[]
+  /** Where it is looked for first: names of scripted or free scenarios. */
+  readonly scenarios: readonly string[]
+  /** Promises by which it may be found. */
+  readonly breaks: readonly string[]
+}
+
+export const plantedBugs: readonly PlantedBug[] = [
+  {
+    name: 'a heartbeat renews whoever asks: the ended incarnation too',
+    changes: [
+      {
+        file: 'store/memory-store.ts',
+        from: "if (worker === undefined || worker.state !== 'live' || worker.leaseUntil <= now) return false",
+        to: 'if (worker === undefined) return false',
+      },
+    ],
+    scenarios: ['readme'],
+    breaks: ['G4'],
+  },
+  {
+    name: 'the effect comes before its commit',
+    changes: [
+      {
+        file: 'engine/door.ts',
+        from: '          const committing = this.#store.commit(batch)',
+        to: `          if (batch.writes.length > 0) this.#options.onCommitted?.(batch.writes, 0, this.#known)
+          const committing = this.#store.commit(batch)`,
+      },
+    ],
+    scenarios: ['readme life', 'readme'],
+    breaks: ['effects'],
+  },
+  {
+    name: 'the answer comes before the commit',
+    changes: [
+      {
+        file: 'engine/door.ts',
+        from: '          const committing = this.#store.commit(batch)',
+        to: `          for (const item of items) item.done?.(item.decision!)
+          const committing = this.#store.commit(batch)`,
+      },
+    ],
+    scenarios: ['readme life', 'readme'],
+    breaks: ['G2'],
+  },
+  {
+    name: 'the undo of the second step is forgotten',
+    changes: [
+      {
+        file: 'decision/failure.ts',
+        from: 'run.steps.filter((index) => operation.steps[index]!.undo !== null)',
+        to: 'run.steps.filter((index) => operation.steps[index]!.undo !== null && index !== 1)',
+      },
+    ],
+    scenarios: ['job life', 'lab'],
+    breaks: ['undo', 'G7'],
+  },
+  {
+    name: 'a lease that ends at t is renewed at t',
+    changes: [
+      {
+        file: 'store/memory-store.ts',
+        from: "worker.state !== 'live' || worker.leaseUntil <= now) return false",
+        to: "worker.state !== 'live' || worker.leaseUntil < now) return false",
+      },
+    ],
+    scenarios: ['readme', 'lab'],
+    breaks: ['G4'],
+  },
+  {
+    name: 'a live run is healed: leases are judged too early',
+    changes: [
+      {
+        file: 'store/memory-store.ts',
+        from: "row.leaseUntil <= now ? 'expired' : 'live'",
+        to: "row.leaseUntil - 7_000 <= now ? 'expired' : 'live'",
+      },
+    ],
+    scenarios: ['readme', 'lab'],
+    breaks: ['G4'],
+  },
+  {
+    name: "the healing's follow-up loses its input",
+    changes: [
+      { file: 'decision/heal-probe.ts', from: 'input: isSame ? run.input : undefined,', to: 'input: undefined,' },
+    ],
+    scenarios: ['lab', 'ovc', 'boxes'],
+    breaks: ['healing'],
+  },
+  {
+    name: 'an orphan is swept by two',
+    changes: [
+      {
+        file: 'decision/sweep-orphan.ts',
+        from: "if (entry.state === 'sweeping' && entry.sweeper !== command.sweeper && entry.since + sweepLeaseMs > draft.now) {",
+        to: 'if (command.sweeper < 0) {',
+      },
+      {
+        file: 'engine/sweeper.ts',
+        from: "return entry.state === 'sweeping' && (entry.sweeper === me || entry.since + sweepLeaseMs <= clock.now())",
+        to: "return entry.state === 'sweeping'",
+      },
+    ],
+    scenarios: ['job forced', 'lab'],
+    breaks: ['sweeping'],
+  },
+  {
+    name: 'a cascade skips the rules',
+    changes: [
+      {
+        file: 'decision/rules.ts',
+        from: 'export function findBreaches(draft: Draft): readonly Breach[] {',
+        to: `export function findBreaches(draft: Draft): readonly Breach[] {
+  if (draft.writes.length > 1) return none`,
+      },
+    ],
+    scenarios: ['boxes', 'opensds', 'blazar'],
+    breaks: ['G5'],
+  },
+  {
+    name: 'an event is seen before a smaller one',
+    changes: [
+      {
+        file: 'store/memory-store.ts',
+        from: 'return this.state.history.slice(after, after + limit)',
+        to: 'return this.state.history.slice(after, after + limit).filter((_, i, all) => i !== all.length - 2)',
+      },
+    ],
+    scenarios: ['box life', 'boxes'],
+    breaks: ['S4'],
+  },
+  // Bugs that the simulator has found; it would find them again.
+  {
+    name: 'a call begins from old knowledge',
+    changes: [
+      {
+        file: 'engine/worker.ts',
+        from: 'const isFresh = owned.trustedAt >',
+        to: 'const isFresh = true || owned.trustedAt >',
+      },
+    ],
+    scenarios: ['readme', 'lab'],
+    breaks: ['G6'],
+  },
+  {
+    name: 'a hanging call is taken for the next round',
+    changes: [
+      {
+        file: 'decision/failure.ts',
+        from: 'const attempt = firstAttempt(step.retry, rounds)',
+        to: 'const attempt = 1 + 0 * firstAttempt(step.retry, rounds)',
+      },
+    ],
+    scenarios: ['readme life', 'readme', 'lab'],
+    breaks: ['G1'],
+  },
+  {
+    name: 'an unreadable store leaves a call begun for ever',
+    changes: [
+      {
+        file: 'engine/run-step.ts',
+        from: `  } catch {
+    return runLater(context, call)
+  }`,
+        to: `  } catch {
+    return
+  }`,
+      },
+    ],
+    scenarios: ['boxes'],
+    breaks: ['G1', 'defect'],
+  },
+  {
+    name: 'what a failed step may have made is forgotten',
+    changes: [
+      {
+        file: 'decision/ledger.ts',
+        from: "entry.state === 'meant' && entry.begun === begun ? { ...entry, state: 'unknown' as const, since: now } : entry",
+        to: "entry.state === 'meant' && entry.begun === begun ? { ...entry, name: `${entry.name}0`, since: now } : entry",
+      },
+    ],
+    scenarios: ['readme', 'lab'],
+    breaks: ['G7'],
+  },
+]
+
+const root = resolve(import.meta.dirname, '..', '..')
+
+/** A copy of the sources with the bug in it; `remove` takes it away. */
+export function plant(bug: PlantedBug): { readonly module: (file: string) => string; remove(): void } {
+  const folder = mkdtempSync(join(tmpdir(), 'homeostat-planted-'))
+  cpSync(join(root, 'src'), join(folder, 'src'), {
+    recursive: true,
+    filter: (file) => !file.endsWith('.test.ts'),
+  })
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+  for (const { file, from, to } of bug.changes) {
+    const path = join(folder, 'src', file)
+    const text = readFileSync(path, 'utf8')
+    if (text.split(from).length !== 2)
+      throw new Error(`cannot plant '${bug.name}': ${file} no longer has this once:\n${from}`)
+    writeFileSync(
+      path,
+      text.replace(from, () => to),
+    )
+  }
+  return {
+    module: (file) => pathToFileURL(join(folder, 'src', file)).href,
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}

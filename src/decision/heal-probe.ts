@@ -9,10 +9,10 @@ import { holds, View } from './conditions.ts'
 import { DeclarationDefect, type Draft } from './draft.ts'
 import { matchMoves, passHolds, setProperties, tellAsker } from './landing.ts'
 import { doubted } from './ledger.ts'
-import { afterMsOf, nextProbe } from './next-attempt.ts'
+import { afterMsOf, nextProbe, suspicionMs } from './next-attempt.ts'
 import { checkAgainst } from './schema-check.ts'
 import type { LandingRef, Resource, Run } from './state.ts'
-import { park, probeDeadlineMs } from './step-ended.ts'
+import { park, probeDeadlineMs, watched } from './step-ended.ts'
 import { driftTimer } from './timers.ts'
 
 /** Healings of one resource without a landing that an operation earned; then nothing is attempted again by itself. */
@@ -187,6 +187,12 @@ function healedText(run: Run, from: string, status: string, follows: string | nu
   return `Found in ${from}: ${found}. Healed: ${does.join(', ') || 'changes made'}.`
 }
 
+/** Attempted again and again: each waits a while of its own, as a resumed run does (see `suspected` in heal.ts). */
+function waiting(draft: Draft, plan: Plan, resource: Resource, run: Run): Run {
+  if (resource.heals < 2 || run.phase === 'cascade') return run
+  return watched(draft, plan, { ...run, dueAt: draft.now + suspicionMs(resource.heals - 1, resource.no) })
+}
+
 interface FollowUp {
   /** The run that was healed. */
   readonly run: Run
@@ -222,7 +228,7 @@ function followUp(
     if (begun.run !== null)
       draft.change(begun, {
         description: text,
-        run: previous === null ? begun.run : { ...begun.run, previous },
+        run: waiting(draft, plan, begun, previous === null ? begun.run : { ...begun.run, previous }),
       })
   })
   if (refusal === null) return draft.get(resource.no)!

@@ -7,6 +7,7 @@ import { deadlinePassedOn, isLate } from './deadline-passed.ts'
 import { failStep, failUndo } from './failure.ts'
 import { healingBudget, landByRow } from './heal-probe.ts'
 import { holderLives, takeStatusOf } from './landing.ts'
+import { suspicionMs } from './next-attempt.ts'
 import { stepOf, undoneStep } from './owed.ts'
 import { nobody, type Resource, type Run } from './state.ts'
 import { ending, probeDeadlineMs, probing, tellFailed, watched } from './step-ended.ts'
@@ -109,16 +110,18 @@ function reportFound(draft: Draft, resource: Resource, { found }: Heal): void {
 function resume(draft: Draft, plan: Plan, resource: Resource, command: Heal): Resource {
   const run = resource.run!
   const from = resource.status
-  const heals = resource.heals + 1
+  const heals = healsOf(draft, resource)
   const budget = run.phase === 'undo' ? undoBudget : healingBudget
   const isSpent = run.resumed >= budget && command.override !== true && run.phase !== 'cascade'
-  const owned: Run = { ...run, owner: command.owner, parked: null, resumed: isSpent ? run.resumed : run.resumed + 1 }
+  const counts = mayHaveBegun(draft, run) && !isSpent
+  const owned: Run = { ...run, owner: command.owner, parked: null, resumed: run.resumed + (counts ? 1 : 0) }
   if (isSpent) {
     const taken = draft.change(resource, { epoch: resource.epoch + 1, heals, run: owned })
     return giveUp(draft, plan, taken, command.found)
   }
   const isOverdue = command.found === 'overdue' && isLate(run, draft.now)
-  const next = isOverdue ? owned : takenOver(draft, plan, owned, run.owner !== nobody)
+  const taken = isOverdue ? owned : takenOver(draft, plan, owned, run.owner !== nobody)
+  const next = counts && !isOverdue ? suspected(draft, plan, resource, taken, run.resumed) : taken
   const what = run.operation === '' ? 'its landing' : run.operation
   const after = draft.change(resource, {
     epoch: resource.epoch + 1,
@@ -128,6 +131,21 @@ function resume(draft: Draft, plan: Plan, resource: Resource, command: Heal): Re
   })
   draft.tell(after, 'resumed', from, { found: command.found, phase: next.phase, resumed: next.resumed })
   return isOverdue ? deadlinePassedOn(draft, plan, after) : after
+}
+
+/** A call that was not due yet cannot have been begun: the death of its worker says nothing about it. */
+const mayHaveBegun = (draft: Draft, run: Run | null): boolean => run === null || run.dueAt <= draft.now
+
+const healsOf = (draft: Draft, resource: Resource): number =>
+  resource.heals + (mayHaveBegun(draft, resource.run) ? 1 : 0)
+
+/**
+ * Whoever was at work when its worker died is suspected of having killed it. The first time everybody goes on at once; after
+ * that each waits a while of its own, so that one that kills every worker soon dies alone and the others are not counted with it.
+ */
+function suspected(draft: Draft, plan: Plan, resource: Resource, run: Run, resumedBefore: number): Run {
+  if (resumedBefore === 0 || run.phase === 'cascade') return run
+  return watched(draft, plan, { ...run, dueAt: draft.now + suspicionMs(resumedBefore, resource.no) })
 }
 
 /** Resumed too often without an end: the failure answer of what it was at. */
@@ -158,7 +176,7 @@ export function takenOver(draft: Draft, plan: Plan, run: Run, wasOwned: boolean)
   // Asked runs are asked for again at once: the same keys find them.
   const items =
     step.asks.length > 0 && run.items !== null ? run.items.map((item) => ({ ...item, dueAt: 0 })) : run.items
-  return { ...watched(draft, plan, run), items, uncertain: begun }
+  return { ...watched(draft, plan, run), items, uncertain: begun || run.uncertain }
 }
 
 function recover(draft: Draft, plan: Plan, resource: Resource, command: Heal): Resource {
@@ -198,7 +216,7 @@ export function stopHealing(draft: Draft, plan: Plan, resource: Resource, comman
     // The budget that the landing looks at: what it may still attempt.
     resumed: isSpent ? healingBudget : 0,
   }
-  return draft.change(resource, { epoch, heals: resource.heals + 1, run })
+  return draft.change(resource, { epoch, heals: healsOf(draft, resource), run })
 }
 
 /** Stands in for a run nobody recorded. Of drift runs: `previous` is where they stand. */

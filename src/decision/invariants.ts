@@ -20,7 +20,7 @@ export function assertInvariants(plans: Plans, resource: Resource): void {
     assert(resource.run === null, `${name}: is held and has a run of its own`)
   }
   assert(
-    resource.queue.length === 0 || resource.run !== null || resource.holder !== null,
+    resource.queue.length === 0 || resource.run !== null || kind === 'transitional',
     `${name}: requests wait, but nothing is under way`,
   )
   assertTimers(plan, resource, name)

@@ -27,3 +27,7 @@ function spread(no: No, attempt: number): number {
 /** The delay before a probe that could not be asked is asked again. */
 export const nextProbe = (probes: number, no: No): number =>
   attemptDelayMs({ times: 3, firstMs: 2_000, atMostMs: 30_000 }, probes, no)
+
+/** How long a run waits that was at work when its worker died, the second time and later. */
+export const suspicionMs = (times: number, no: No): number =>
+  attemptDelayMs({ times: 5, firstMs: 500, atMostMs: 30_000 }, times, no)

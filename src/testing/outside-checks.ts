@@ -4,7 +4,7 @@ import { assert } from '../base/assert.ts'
 import type { Command } from '../decision/command.ts'
 import type { Changes, Decision } from '../decision/decision.ts'
 import { assertInvariants } from '../decision/invariants.ts'
-import type { Event, No, Resource } from '../decision/state.ts'
+import type { Event, Item, No, Resource } from '../decision/state.ts'
 import { declarationOf, type ConditionData, type Declaration } from '../lifecycle/declaration.ts'
 import { edgesOf } from '../lifecycle/lifecycle-graph.ts'
 import type { AnyLifecycle } from '../lifecycle/lifecycle.ts'
@@ -41,6 +41,8 @@ export class OutsideChecks {
     assert(written.size === changes.writes.length, `${command.kind}: one resource is written twice`)
     for (const after of changes.writes) {
       this.judgeWrite(world.resources.get(after.no) ?? null, after, command)
+      const before = world.resources.get(after.no)
+      if (before !== undefined) this.judgeChange(before, after, command)
       this.judgeEvents(world.resources.get(after.no) ?? null, after, changes, command)
     }
     for (const event of changes.events) assert(written.has(event.no), `${command.kind}: an event of nothing written`)
@@ -48,6 +50,7 @@ export class OutsideChecks {
       assert(written.get(no)?.run?.begun !== begun, `${command.kind}: a run that ended is still under way`)
     }
     this.judgeLostRuns(world, changes, command)
+    this.judgeAskers(world, changes, command)
     if (command.kind !== 'importResource') this.judgeRules(world, written, command)
   }
 
@@ -66,6 +69,42 @@ export class OutsideChecks {
     assert(!(checked instanceof Promise) && checked.issues === undefined, `${name}: its properties do not fit`)
   }
 
+  /** Ownership moves only with the epoch, what may exist leaves the ledger only when somebody says that it is gone. */
+  private judgeChange(before: Resource, after: Resource, command: Command): void {
+    const name = `${command.kind}: ${after.type} ${after.id}`
+    if (this.plans.kindOf(before.type, before.status) === 'terminal')
+      assert(after.status === before.status, `${name}: left ${before.status} for ${after.status}`)
+    const was = before.run
+    const is = after.run
+    if (is !== null && (was === null || was.begun !== is.begun || was.owner !== is.owner || was.family !== is.family))
+      assert(after.epoch > before.epoch, `${name}: its run changed hands without a new epoch`)
+    if (is !== null && was?.begun === is.begun && 'outcome' in command && typeof command.outcome === 'object') {
+      const isSame = (one: Item) => is.items?.find(({ no }) => no === one.no)?.attempt === one.attempt
+      if (command.outcome.kind === 'again' && after.no === command.no)
+        assert(is.attempt === was.attempt && (was.items ?? []).every(isSame), `${name}: "again" spent an attempt`)
+    }
+    if (maySayGone(command)) return
+    for (const entry of before.ledger)
+      assert(
+        after.ledger.some((one) => one.name === entry.name),
+        `${name}: ${entry.name} (${entry.state}) left the ledger, though nobody said that it is gone`,
+      )
+  }
+
+  /** Whoever asked for a run is told of its end in the same decision, unless it is attempted again. */
+  private judgeAskers(world: World, changes: Changes, command: Command): void {
+    for (const { no, begun } of changes.ended) {
+      const run = world.resources.get(no)?.run
+      if (run?.begun !== begun || run.askedBy === null) continue
+      const next = changes.writes.find((after) => after.no === no)?.run?.askedBy
+      const isTold = changes.followUps.some(
+        (one) => one.kind === 'relatedRunEnded' && one.no === run.askedBy!.no && one.item.no === no,
+      )
+      const goesOn = next?.no === run.askedBy.no && next.begun === run.askedBy.begun
+      assert(isTold || goesOn, `${command.kind}: nobody tells the asker of run ${begun} of resource ${no}`)
+    }
+  }
+
   /** The events of a resource tell its way without a gap, and every move on it is declared. */
   private judgeEvents(before: Resource | null, after: Resource, changes: Changes, command: Command): void {
     const name = `${command.kind}: ${after.type} ${after.id}`
@@ -78,10 +117,7 @@ export class OutsideChecks {
       assert(event.revision === after.revision, `${name}: ${event.kind} tells revision ${event.revision}`)
       assert(event.epoch <= after.epoch, `${name}: ${event.kind} tells epoch ${event.epoch}`)
       const once = `${event.kind} ${event.begun}`
-      assert(
-        event.kind === 'moved' || event.kind === 'timerRefused' || !told.has(once),
-        `${name}: ${once} is told twice`,
-      )
+      assert(event.kind === 'moved' || event.kind === 'dropped' || !told.has(once), `${name}: ${once} is told twice`)
       told.add(once)
       this.judgeEdge(event, after, command)
     }
@@ -223,6 +259,13 @@ export class OutsideChecks {
 
   /** Followers that a test put out of step on purpose. */
   readonly apart = new Set<No>()
+}
+
+/** A call that ended well, or a sweeper or person: only these know that something is gone. */
+function maySayGone(command: Command): boolean {
+  if (command.kind === 'orphanEnded') return true
+  if (command.kind !== 'callEnded' && command.kind !== 'completeStep') return false
+  return command.outcome.kind === 'done' || command.outcome.kind === 'answered'
 }
 
 const edge = (type: string, from: string, to: string): string => `${type}\n${from}\n${to}`

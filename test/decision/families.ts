@@ -8,6 +8,7 @@ import type { ImportResource } from '../../src/decision/command.ts'
 import type { Resource } from '../../src/decision/state.ts'
 import type { AnyLifecycle } from '../../src/lifecycle/lifecycle.ts'
 import { TableTop } from '../../src/testing/table-top.ts'
+import { workshop } from './workshop.ts'
 
 /** A small world around one resource in one status. */
 export interface Family {
@@ -122,7 +123,40 @@ const ovcInputs = {
   createTemplate: { name: 'x' },
 }
 
+/** A site with two tools, one of them with parts and in a rack; one of all in the wanted status. */
+function shopWith(type: string) {
+  return (t: TableTop, status: string): Resource => {
+    const is = (one: string, usual: string) => (one === type ? status : usual)
+    const rack = t.place('w.rack', 'rack', is('w.rack', 'Up'), { ledger: [{ kind: 'rack', ref: 1 }] })
+    const site = t.place('w.site', 'site', is('w.site', 'Open'), { ledger: [{ kind: 'house', ref: 1 }] })
+    if (type === 'w.site' && status === 'Gone') return site
+    const usual = status === 'Clearing' ? 'Packed' : 'Idle'
+    const tool = t.place('w.tool', 'tool', is('w.tool', usual), {
+      ...under(site),
+      links: type === 'w.rack' && status === 'Down' ? {} : { rack: 'rack' },
+      properties: { rpm: 3 },
+      ledger: [{ kind: 'steel', ref: 1 }],
+    })
+    t.place('w.tool', 'other', type === 'w.site' && status === 'Closed' ? 'Idle' : 'Busy', {
+      ...under(site),
+      properties: { rpm: 1 },
+    })
+    if (type !== 'w.tool' || status !== 'Gone') {
+      t.place('w.part', 'loose', 'Loose', { ...under(tool), properties: { size: 1 } })
+      t.place('w.part', 'fixed', 'Fixed', { ...under(tool), properties: { size: 1 } })
+    }
+    return [rack, site, tool].find((one) => one.type === type)!
+  }
+}
+
 export const families: readonly Family[] = [
+  ...['w.site', 'w.tool', 'w.rack'].map((type) => ({
+    type,
+    lifecycles: workshop,
+    build: shopWith(type),
+    inputs: { hang: { rack: 'rack' }, create: { parts: [1, 2] } },
+    results: { spin: { rpm: 9 }, unlock: { key: 'k' } },
+  })),
   {
     type: 'shop.database',
     lifecycles: [databases],

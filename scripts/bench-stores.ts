@@ -5,16 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { systemRandom } from '../src/base/random.ts'
-import {
-  generatedId,
-  type EndedRun,
-  type Event,
-  type EventKind,
-  type KeyRecord,
-  type Resource,
-  type Run,
-} from '../src/decision/state.ts'
+import type { EndedRun, Event, EventKind, KeyRecord, Resource, Run } from '../src/decision/state.ts'
 import { openSqliteStore } from '../src/sqlite.ts'
+import { sampleResource, sampleRun } from '../src/testing/store-samples.ts'
 import type { Batch, Guard, KindOf, Store, Write } from '../src/store/store.ts'
 
 const args = process.argv.slice(2).filter((arg) => !arg.startsWith('--'))
@@ -130,69 +123,12 @@ function parents(store: Store, count: number): Resource[] {
   return made
 }
 
-function resource(no: number, parent: number | null, status: string, run: Run | null): Resource {
-  return {
-    no,
-    id: generatedId(no),
-    type: 'volume',
-    tenant: '',
-    name: null,
-    parent,
-    links: noLinks,
-    status,
-    description: '',
-    properties,
-    revision: 1,
-    epoch: 1,
-    since: at,
-    createdAt: at,
-    run,
-    holder: null,
-    queue: none,
-    ledger: none,
-    timers: noLinks,
-    heals: 0,
-    last: 0,
-  }
-}
-
-function newRun(begun: number, previous: string): Run {
-  return {
-    begun,
-    kind: 'operation',
-    operation: 'create',
-    input: { size: 10 },
-    by: 'user:ann',
-    lane: 'user',
-    forced: false,
-    previous,
-    askedBy: null,
-    acceptedAt: at,
-    phase: 'step',
-    step: 0,
-    steps: [0],
-    results: noLinks,
-    items: null,
-    undoing: none,
-    landing: null,
-    reasons: none,
-    code: '',
-    probe: '',
-    found: '',
-    attempt: 1,
-    probes: 0,
-    rounds: 0,
-    family: 0,
-    dueAt: 0,
-    deadlineAt: at + 60_000,
-    progressAt: 0,
-    progress: '',
-    parked: null,
-    uncertain: false,
-    owner: 1,
-    resumed: 0,
-  }
-}
+/** Parts that are empty are shared, as the core shares them. */
+const nothing = { links: noLinks, queue: none, ledger: none, timers: noLinks }
+const resource = (no: number, parent: number | null, status: string, run: Run | null): Resource =>
+  sampleResource(no, { ...nothing, tenant: '', parent, status, run, properties, since: at, createdAt: at })
+const newRun = (begun: number, previous: string): Run =>
+  sampleRun({ begun, previous, by: 'user:ann', acceptedAt: at, deadlineAt: at + 60_000, results: noLinks })
 
 const event = (of: Resource, kind: EventKind, from: string): Event => ({
   no: of.no,
@@ -411,15 +347,41 @@ async function large(): Promise<void> {
   )
   const ratios: number[] = []
   for (let round = 0; round < rounds; round++) {
-    const a = operate(little, operations, extending(little, smallPool.first, 20_000)).perSecond
-    const b = operate(big, operations, extending(big, bigPool.first, 1_000_000)).perSecond
+    const few = operate(little, operations, extending(little, smallPool.first, 20_000))
+    const many = operate(big, operations, extending(big, bigPool.first, 1_000_000))
     const created = operate(big, operations, creating(big)).perSecond
+    const [a, b] = [few.perSecond, many.perSecond]
     ratios.push(b / a)
+    console.log(`cpu us/operation ${few.cpu.toFixed(1)}, ${many.cpu.toFixed(1)}`)
     console.log(
       `round ${round}: extend of 20,000 ${show(a)}, of 1,000,000 ${show(b)}, ratio ${(b / a).toFixed(3)}; create among them ${show(created)}`,
     )
   }
   console.log(`median ratio ${median(ratios).toFixed(3)}`)
+  const some = () => bigPool.first + systemRandom.below(1_000_000)
+  const reads: readonly [string, number, () => unknown][] = [
+    ['load', 2000, () => big.load([{ ask: 'resource', no: some() }])],
+    [
+      'list of a type and status, 100',
+      200,
+      () => big.list({ type: 'volume', status: ['available'], limit: 100, after: some() }),
+    ],
+    ['list of a type, 100', 200, () => big.list({ type: 'volume', limit: 100, after: some() })],
+    ['list of all, 100', 200, () => big.list({ limit: 100, after: some() })],
+    ['history of one, 100', 500, () => big.history(some(), null, 100)],
+    ['events, 100', 500, () => big.events(systemRandom.below(5_000_000), 100)],
+    ['due timers', 500, () => big.work({ work: 'timers' }, at, 100)],
+    ['overdue', 500, () => big.work({ work: 'overdue' }, at, 100)],
+    ['counts', 5, () => big.counts()],
+  ]
+  for (const [what, times, read] of reads) {
+    const took = Array.from({ length: times }, () => {
+      const start = performance.now()
+      read()
+      return performance.now() - start
+    })
+    console.log(`${what}: p50 ${quantile(took, 0.5).toFixed(3)} ms, p99 ${quantile(took, 0.99).toFixed(3)} ms`)
+  }
   await little.close()
   await big.close()
 }

@@ -3,7 +3,7 @@ import type { Outcome } from '../decision/command.ts'
 import type { OwedCall } from '../decision/owed.ts'
 import type { Lane, No, Resource } from '../decision/state.ts'
 import type { Plan } from '../lifecycle/plan.ts'
-import { Abort, type Progress } from './driver-call.ts'
+import { Abort, type Loaded, type Progress } from './driver-call.ts'
 import type { Waiting } from './lanes.ts'
 import type { StartedCall } from './run-step.ts'
 
@@ -54,6 +54,7 @@ export class OwnedRun {
 /** Who is told what becomes of a call. */
 export interface CallListener {
   progressed(call: RunCall, text: string): void
+  mayBegin(call: RunCall): boolean
   ended(call: RunCall, outcome: Outcome): void
 }
 
@@ -67,6 +68,7 @@ export class RunCall extends Abort implements Waiting, StartedCall {
   /** As it was when the call was made. */
   resource: Resource
   progress: Progress | null = null
+  loaded: Loaded | null = null
   state: 'queued' | 'running' | 'reporting' | 'detached' | 'gone' = 'queued'
   refusals = 0
   cancelReport: (() => void) | null = null
@@ -88,6 +90,10 @@ export class RunCall extends Abort implements Waiting, StartedCall {
 
   onProgress(text: string): void {
     this.#listener.progressed(this, text)
+  }
+
+  mayBegin(): boolean {
+    return this.#listener.mayBegin(this)
   }
 
   onEnd(outcome: Outcome): void {

@@ -22,6 +22,10 @@ export interface StepContext extends ReadFrom {
 export interface StartedCall extends CallFacts {
   /** No longer wanted. */
   readonly isAborted: boolean
+  /** What was loaded for it, when it could not begin at once. */
+  loaded: Loaded | null
+  /** Asked when loading took time. False: what is known of its run has grown old; it comes again when that is verified. */
+  mayBegin(): boolean
   /** Called once; perhaps before `runStep` returns, when everything answers at once. */
   onEnd(outcome: Outcome): void
 }
@@ -40,20 +44,21 @@ export function runStep(context: StepContext, call: StartedCall): void {
       terminal: true,
     })
   }
+  if (call.loaded !== null) return callDriver(context, call, fn as DriverFunction, call.loaded)
   let loading: Loaded | null | Promise<Loaded>
   try {
     loading = load(context, call)
   } catch {
     return runLater(context, call)
   }
-  if (!(loading instanceof Promise)) return callDriver(context, call, fn as DriverFunction, loading)
-  loading.then(
-    (loaded) => {
-      if (call.isAborted) call.onEnd(withdrawn)
-      else callDriver(context, call, fn as DriverFunction, loaded)
-    },
-    () => runLater(context, call),
-  )
+  if (loading === null) return callDriver(context, call, fn as DriverFunction, null)
+  const begin = (loaded: Loaded) => {
+    call.loaded = loaded
+    if (call.isAborted) call.onEnd(withdrawn)
+    else if (call.mayBegin()) callDriver(context, call, fn as DriverFunction, loaded)
+  }
+  if (loading instanceof Promise) loading.then(begin, () => runLater(context, call))
+  else begin(loading)
 }
 
 const withdrawn: Outcome = { kind: 'unknown', reason: 'the call was withdrawn before it was made' }

@@ -21,6 +21,7 @@ import type { LeaseKeeper } from './lease-keeper.ts'
 import type { Log } from './log.ts'
 import { OwnedRun, RunCall, type CallListener } from './owned-run.ts'
 import { runStep, type StepContext } from './run-step.ts'
+import { reportOutcome, type ReportContext } from './report-outcome.ts'
 import { RunWatch, trustMs } from './run-watch.ts'
 
 export interface WorkerOptions extends StepContext {
@@ -37,7 +38,6 @@ export interface WorkerOptions extends StepContext {
   readonly onWaiting: () => void
 }
 
-const reportAgainMs = { first: 1_000, atMost: 60_000 }
 const leaseLookMs = 100
 const looksAgainAfter = 50
 
@@ -53,8 +53,10 @@ export class Worker {
   readonly #watch: RunWatch
   readonly #listener: CallListener = {
     progressed: (call, text) => this.#progress(call, text),
+    mayBegin: (call) => this.#mayBegin(call),
     ended: (call, outcome) => this.#ended(call, outcome),
   }
+  readonly #reporting: ReportContext
   #state: 'working' | 'stopping' | 'stopped' = 'working'
   #cancelLeaseLook: (() => void) | null = null
   #isPumping = false
@@ -72,6 +74,9 @@ export class Worker {
     this.#lanes = new Lanes(options.concurrency)
     this.#alarm = new Alarm(options.clock, (nos) => void this.#due(nos))
     this.#watch = new RunWatch(options, this.#owned, (resource, known) => this.seen(resource, known))
+    const isOwned = ({ owned }: RunCall) => this.#owned.get(owned.no) === owned
+    const taken = (call: RunCall) => this.#taken(call)
+    this.#reporting = { ...options, by: this.#by, watch: this.#watch, isOwned, taken }
     const refused = (owned: OwnedRun) => void this.#watch.refresh(owned)
     this.#deadlines = new DeadlineWatch({ ...options, by: this.#by, refused }, this.#owned)
   }
@@ -317,6 +322,19 @@ export class Worker {
     runStep(this.#options, call)
   }
 
+  /** Its facts took long to load: it goes back into the line, which verifies its run before it is started again. */
+  #mayBegin(call: RunCall): boolean {
+    if (call.state !== 'running') return false
+    const isFresh = call.owned.trustedAt > this.#clock.monotonic() - trustMs
+    if (isFresh && this.#options.lease.mayStart()) return true
+    call.state = 'queued'
+    this.#lanes.leave(call.lane)
+    this.#lanes.add(call)
+    if (this.#state === 'stopping') this.#compare(call.owned)
+    else this.#pump()
+    return false
+  }
+
   #progress(call: RunCall, text: string): void {
     if (call.state !== 'running' || this.#state === 'stopped') return
     this.#options.door.submit({ kind: 'progressReported', no: call.no, epoch: call.epoch, text, by: this.#by }, null)
@@ -330,35 +348,13 @@ export class Worker {
       owned.detached--
       this.#look()
       // The driver obeyed the signal: nothing to tell. Anything else is evidence of what really happened.
-      if (outcome.kind !== 'failed' && outcome.kind !== 'unknown') this.#report(call, outcome)
+      if (outcome.kind !== 'failed' && outcome.kind !== 'unknown') reportOutcome(this.#reporting, call, outcome)
       if (owned.detached === 0 && this.#owned.get(call.no) === owned) this.#compare(owned)
     } else {
       call.state = 'reporting'
-      this.#report(call, outcome)
+      reportOutcome(this.#reporting, call, outcome)
     }
     this.#pump()
-  }
-
-  #report(call: RunCall, outcome: Outcome): void {
-    this.#options.door.submit(
-      { kind: 'callEnded', no: call.no, epoch: call.epoch, call: call.owed.name, outcome, by: this.#by },
-      (decision) => this.#reported(call, outcome, decision),
-    )
-  }
-
-  #reported(call: RunCall, outcome: Outcome, decision: Decision): void {
-    if (call.state !== 'reporting') return
-    if (decision.accepted) return this.#taken(call)
-    if (decision.rejection.code === 'engine_stopped') return
-    // Refused: either the run moved on elsewhere, which reading it shows, or it could not be taken now and is told again later.
-    const waitMs = Math.min(reportAgainMs.atMost, reportAgainMs.first * 2 ** call.refusals++)
-    void this.#watch.refresh(call.owned).then(() => {
-      if (call.state !== 'reporting' || this.#owned.get(call.no) !== call.owned) return
-      this.#options.log('warn', 'the outcome of a call was refused; telling it again', {
-        rejection: decision.rejection,
-      })
-      call.cancelReport = this.#clock.after(waitMs, () => this.#report(call, outcome))
-    })
   }
 
   /** The outcome is committed, and the run owes the very same call again: it was not finished, and looks again later. */

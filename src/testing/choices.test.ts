@@ -1,3 +1,4 @@
+// Choices: the same from the same seed, and again from their list.
 import { expect, test } from 'vitest'
 import { Choices, countChoices } from './choices.ts'
 

@@ -1,3 +1,4 @@
+// Samples: values that fit any schema.
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { Choices } from './choices.ts'

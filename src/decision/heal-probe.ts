@@ -17,6 +17,8 @@ import { driftTimer } from './timers.ts'
 
 /** Healings of one resource without a landing that an operation earned; then nothing is attempted again by itself. */
 export const healingBudget = 5
+/** Where attempting again is all that is declared there is nowhere to land: it goes on for long, ever more rarely, before it parks. */
+const onlyAttemptBudget = healingBudget * 4
 /** A probe that could not be asked is asked so often before "unknown" is believed. */
 const probesMax = 3
 
@@ -135,14 +137,15 @@ export function landRecovery(draft: Draft, plan: Plan, resource: Resource, recov
   const { recovery, of, answer } = recovering
   const run = resource.run!
   const from = resource.status
-  const isSpent = run.resumed >= healingBudget
+  const isOnlyAttempt = recovery.status === undefined && recovery.attempt !== null
+  const isSpent = run.resumed >= healingBudget && (!isOnlyAttempt || resource.heals > onlyAttemptBudget)
   const follows = isSpent ? null : recovery.attempt
   if (recovery.status === undefined && follows === null && isSpent)
     return park(
       draft,
       resource,
       'budget_spent',
-      `${nameOf(resource)} was healed ${healingBudget} times and is in ${from} again. Look, then retry, or set its status.`,
+      `${nameOf(resource)} was healed ${resource.heals} times and is in ${from} again. Look, then retry, or set its status.`,
     )
   const status = recovery.status === undefined ? from : (recovery.status ?? run.previous)
   const text = healedText(run, from, status, follows, answer)

@@ -30,4 +30,4 @@ export const nextProbe = (probes: number, no: No): number =>
 
 /** How long a run waits that was at work when its worker died, the second time and later. */
 export const suspicionMs = (times: number, no: No): number =>
-  attemptDelayMs({ times: 5, firstMs: 500, atMostMs: 30_000 }, times, no)
+  attemptDelayMs({ times: 5, firstMs: 500, atMostMs: 600_000 }, times, no)

@@ -43,6 +43,9 @@ const reportEveryMs = 200
 const linesTold = 80
 
 const task = workerData as Task
+// Thousands of errors a second are part of the game; where they came from matters only when one is told.
+const stackLines = Error.stackTraceLimit
+Error.stackTraceLimit = 0
 const simulators = [...scenarios, ...scriptedScenarios]
   .filter((scenario) => task.scenarios.includes(scenario.name))
   .map((scenario) => new Simulator(scenario))
@@ -103,6 +106,7 @@ function tell(simulator: Simulator, conditions: Conditions, violation: Violation
   const isShrinkable = violation.promise !== 'determinism' && !violation.text.startsWith('an unhandled')
   const shrunk = isShrinkable ? shrink(simulator, conditions, () => Date.now() > until) : null
   const smallest = shrunk?.conditions ?? conditions
+  Error.stackTraceLimit = stackLines
   const told = simulator.run({ ...smallest, isTold: true })
   return {
     scenario: simulator.scenario.name,

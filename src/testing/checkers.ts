@@ -64,6 +64,8 @@ export class Checkers implements StoreWatch {
   /** Resources that were imported into a breach: rules bind from their first change on. */
   readonly #excused = new Set<No>()
   readonly #outOfReach = new Set<SimulatedProcess>()
+  /** Processes that went on after a freeze, and which incarnation they were then. */
+  readonly #thawed = new Map<SimulatedProcess, Incarnation>()
   #read = 0
 
   constructor(parts: CheckersParts) {
@@ -103,6 +105,7 @@ export class Checkers implements StoreWatch {
     this.mix(at)
     this.mix(process.rank)
     if (this.#outOfReach.delete(process)) this.situations.saw('store outage survived')
+    if (this.#thawed.size > 0) this.#lookAtThawed(process, batch)
     if (batch.events.length > 0 && answer.first !== this.seen.events + 1) {
       this.fail('S4', `the first event is numbered ${answer.first}, but ${this.seen.events} were written before`)
     }
@@ -112,9 +115,16 @@ export class Checkers implements StoreWatch {
     this.#events.judge(process, batch, at)
     for (const { after } of batch.writes) this.seen.take(after, at, process)
     this.#judgeKeys(batch)
-    if (this.#parts.judgement.rules.hasRules) this.#judgeRules(batch)
+    if (this.#parts.judgement.rules.hasRules && batch.writes.some(isOfRules)) this.#judgeRules(batch)
     this.#readFeed()
     if (this.isTold) this.#tellCommit(process, batch)
+  }
+
+  #lookAtThawed(process: SimulatedProcess, batch: Batch): void {
+    const incarnation = this.#thawed.get(process)
+    if (incarnation === undefined || !batch.events.some((event) => event.by === `worker ${incarnation}`)) return
+    this.#thawed.delete(process)
+    this.situations.saw('pause survived')
   }
 
   #refused(process: SimulatedProcess, batch: Batch): void {
@@ -236,6 +246,7 @@ export class Checkers implements StoreWatch {
     this.mix(process.rank + 77)
     if (what.startsWith('unavailable')) this.#outOfReach.add(process)
     if (/pause|slow|goes on/.test(what)) this.calls.wasSlow(process)
+    if (what === 'goes on') this.#thawed.set(process, this.seen.incarnationOf(process))
     const mark = what.startsWith('pause') ? '‖' : what === 'goes on' ? '►' : /crash|vanish|dies/.test(what) ? '!' : '~'
     this.tell(process.name, mark, what)
   }
@@ -257,3 +268,10 @@ export class Checkers implements StoreWatch {
     if (length !== this.seen.events) this.fail('S11', `${this.seen.events} events were written, ${length} are there`)
   }
 }
+
+/** Whether a write changes anything that rules look at. */
+const isOfRules = ({ before, after }: Write): boolean =>
+  before === null ||
+  before.status !== after.status ||
+  before.properties !== after.properties ||
+  before.links !== after.links

@@ -166,9 +166,7 @@ export class EventChecks {
     outcomeUnknown: ({ event }) => this.#failed(event),
     failed: ({ event }) => this.#failed(event),
     landed: ({ event }) => this.#failed(event),
-    itemFailed: ({ event: { detail } }) => {
-      if (detail?.['code'] === 'ask_refused') this.#checkers.situations.saw('ask refused')
-    },
+    itemFailed: ({ event }) => this.#failed(event),
     itemDone: ({ event, process }) => this.#itemDone(event, process),
     retried: ({ event: { detail } }) => {
       if (detail?.['parked'] !== undefined) this.#checkers.situations.saw('parked and retried')
@@ -193,6 +191,7 @@ export class EventChecks {
     if (code === 'budget_spent') situations.saw('budget spent')
     if (code === 'rule_breached') situations.saw('rule failed a run')
     if (code === 'cancelled') situations.saw('run cancelled')
+    if (code === 'ask_refused') situations.saw('ask refused')
     if (event.detail?.['undoFailed'] === true) situations.saw('undo failed')
   }
 

@@ -65,7 +65,7 @@ export function systematic(simulator: Simulator, withPairs: boolean): Conditions
 
 /** One seed of the swarm. Some stay settled for ten bounds. */
 export function swarm(seed: number): Conditions {
-  return { seed, isSwarm: true, isLong: mixed(seed, 'long') % 64 === 0 }
+  return { seed, isSwarm: true, isLong: mixed(seed, 'long') % 256 === 0 }
 }
 
 /** Every so many seeds one is run twice: both must be the same in everything. */

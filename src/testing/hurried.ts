@@ -58,13 +58,13 @@ const hurriedStep = (step: StepData): StepData => ({
 function withAgain<T>(data: T): T {
   if (Array.isArray(data)) return data.map(withAgain) as T
   if (typeof data !== 'object' || data === null || Object.getPrototypeOf(data) !== Object.prototype) return data
-  return mapped(data as Record<string, unknown>, (value, key) => {
-    if (key === 'steps' || key === 'input') return value
-    if ((key === 'again' || key === 'atMost') && typeof value === 'string') {
-      return atMost(key === 'again' ? longest.again : longest.atMost, value)
-    }
-    return withAgain(value)
-  }) as T
+  const slow = data as { readonly again?: unknown; readonly atMost?: unknown }
+  if (typeof slow.again === 'string') {
+    return { ...data, again: atMost(longest.again, slow.again), atMost: atMost(longest.atMost, slow.atMost) }
+  }
+  return mapped(data as Record<string, unknown>, (value, key) =>
+    key === 'steps' || key === 'input' ? value : withAgain(value),
+  ) as T
 }
 
 function mapped<V, W>(table: Readonly<Record<string, V>>, map: (value: V, key: string) => W): Record<string, W> {

@@ -77,6 +77,13 @@ export class Seen {
     return true
   }
 
+  /** The latest incarnation of a process. */
+  incarnationOf(process: SimulatedProcess): Incarnation {
+    let latest = 0
+    for (const worker of this.workers.values()) if (worker.process === process) latest = worker.no
+    return latest
+  }
+
   runOf(no: No, begun: number): SeenRun | undefined {
     return this.runs.get(runName(no, begun))
   }

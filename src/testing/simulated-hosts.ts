@@ -90,10 +90,10 @@ export class Hosts {
 
   /** Somebody starts another one after a while, or never. */
   #died(host: Host): void {
-    const { faults, timeline, stream } = this.#parts
+    const { faults, stream } = this.#parts
     if (faults.isCalm || host.isStopping || this.#hosts.length >= spawnedMost) return
     const delayMs = [2_000, 200, 20_000, null][stream.below(4)]
-    if (typeof delayMs === 'number') timeline.after(delayMs, null, () => void this.spawn())
+    if (typeof delayMs === 'number') this.#spawnIn(delayMs)
   }
 
   #able(): Host[] {
@@ -136,7 +136,23 @@ export class Hosts {
     host.isStopping = true
     checkers.faulted(host.process, 'stops in order')
     timeline.after(0, host.process, () => void host.engine.stop().then(() => host.process.die('crash')))
-    if (!faults.isCalm && this.#hosts.length < spawnedMost) timeline.after(1_000, null, () => void this.spawn())
+    if (!faults.isCalm && this.#hosts.length < spawnedMost) this.#spawnIn(1_000)
+  }
+
+  #spawnIn(ms: number): void {
+    const { timeline, faults } = this.#parts
+    timeline.after(ms, null, () => {
+      if (!faults.isCalm) this.spawn()
+    })
+  }
+
+  /** A person has looked at what was healed so often, and lets healing go on. */
+  closeBreakers(process: SimulatedProcess): void {
+    const { heal } = this.#hosts.find((host) => host.process === process)!.engine
+    const close = async () => {
+      for (const type of Object.keys(await heal.breakers())) await heal.closeBreaker(type)
+    }
+    this.#parts.timeline.after(0, process, () => void close())
   }
 
   /** One goes on; the others die or freeze for ever. */

@@ -201,7 +201,7 @@ class Simulation {
     for (;;) {
       if (!this.#isFine) return false
       if (isOver()) return true
-      if (this.#timeline.count > eventsMost) {
+      if (this.#timeline.count > eventsMost && !this.#checkers.isQuiet) {
         this.#checkers.fail('G1', `no end after ${eventsMost} events: something goes round in circles`)
         return false
       }
@@ -252,7 +252,16 @@ class Simulation {
     this.#story?.tell(survivor.name, '☼', 'faults stop here; the others stay dead or frozen for ever')
     const boundMs = settleBoundMs(this.#simulator.plans, this.#settings, this.#faults.setting.skewMs)
     const bound = calmAt + boundMs
-    let isFine = this.#runUntil(bound, () => this.#isSettled())
+    // Messages that dead and frozen processes had sent to a far store still arrive.
+    if (this.#faults.setting.isFar) this.#runUntil(calmAt + 35_000, () => false)
+    let isFine = this.#runUntil(bound, () => this.#isSettled() || this.#isBreakerOpen())
+    // A mass event needs a look: somebody looks, and lets healing go on.
+    for (let round = 0; isFine && round < 20 && this.#isBreakerOpen(); round++) {
+      this.#checkers.situations.saw('breaker opened')
+      this.#hosts.closeBreakers(survivor)
+      this.#runUntil(this.#timeline.now + 1_000, () => false)
+      isFine = this.#runUntil(this.#timeline.now + boundMs, () => this.#isSettled() || this.#isBreakerOpen())
+    }
     for (let round = 0; isFine && round < 3 && this.#checkers.seen.parked.size > 0; round++) {
       for (const no of this.#checkers.seen.parked) this.#client.ask(this.#workload.retryOf(no), null)
       this.#runUntil(this.#timeline.now + 1_000, () => false)
@@ -272,6 +281,11 @@ class Simulation {
     })
     if (this.#client.pending > 0) words.push(`${this.#client.pending} requests have no answer`)
     return `not settled ${Math.round(boundMs / 1_000)} s after the last fault: ${words.join('; ')}`
+  }
+
+  #isBreakerOpen(): boolean {
+    if (this.#simulator.scenario.engine?.breakerLimit === undefined) return false
+    return Object.keys((this.#reader.setting('healing breakers') as object | null) ?? {}).length > 0
   }
 
   #isSettled(): boolean {

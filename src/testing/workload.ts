@@ -2,6 +2,7 @@
 // skip, repair by hand, imports of stuck objects. For any declaration; a scenario says more where a schema says too little.
 import type { Millis } from '../base/clock.ts'
 import type { Command } from '../decision/command.ts'
+import { owedCalls } from '../decision/owed.ts'
 import type { No, Resource } from '../decision/state.ts'
 import type { OperationPlan, Plan, Plans } from '../lifecycle/plan.ts'
 import type { Stream } from './choices.ts'
@@ -40,6 +41,8 @@ const actions = [
   'setStatus',
   'import',
   'orphan',
+  'complete',
+  'observe',
 ] as const
 type Action = (typeof actions)[number]
 
@@ -54,6 +57,8 @@ const weights: Readonly<Record<Action, number>> = {
   setStatus: 0.5,
   import: 1.2,
   orphan: 0.4,
+  complete: 0.5,
+  observe: 0.4,
 }
 
 export class Workload {
@@ -98,11 +103,17 @@ export class Workload {
       case 'retry':
         return { kind: 'retryRun', no: resource.no, by: 'someone' }
       case 'skip':
-        return { kind: 'skipStep', no: resource.no, by: 'someone', reason: 'done by hand' }
+        return destroys(resource, plan)
+          ? null
+          : { kind: 'skipStep', no: resource.no, by: 'someone', reason: 'done by hand' }
       case 'setStatus':
         return this.#setStatus(resource, plan)
       case 'orphan':
         return this.#orphan()
+      case 'complete':
+        return this.#complete(resource, plan)
+      case 'observe':
+        return this.#observe(resource, plan)
       default:
         return null
     }
@@ -235,6 +246,25 @@ export class Workload {
     }
   }
 
+  /** A callback tells how a call ended, although the call itself may still be under way. */
+  #complete(resource: Resource, plan: Plan): Command | null {
+    const owed = owedCalls(plan, resource).find((one) => one.does === 'driver' && one.name.phase === 'step')
+    if (owed === undefined) return null
+    const outcome =
+      this.#stream.below(2) === 0 && !destroys(resource, plan)
+        ? ({ kind: 'done', result: null } as const)
+        : ({ kind: 'failed', code: 'by_callback', reason: 'the callback said no', terminal: false } as const)
+    return { kind: 'completeStep', no: resource.no, key: owed.key, outcome, by: 'a callback' }
+  }
+
+  /** The backend tells by itself what it sees. */
+  #observe(resource: Resource, plan: Plan): Command | null {
+    const drift = plan.drift.get(resource.status)
+    if (drift === undefined) return null
+    const answer = this.#pick([...drift.probe.answers.keys()])
+    return { kind: 'observed', no: resource.no, probe: drift.probe.name, answer, observed: null, by: 'the backend' }
+  }
+
   #orphan(): Command | null {
     for (const resource of this.#seen.states.values()) {
       const entry = resource.ledger.find((one) => one.state === 'orphaned')
@@ -245,3 +275,7 @@ export class Workload {
     return null
   }
 }
+
+/** Who vouches for a step that destroys something must have looked; the people here have not. */
+const destroys = ({ run }: Resource, plan: Plan): boolean =>
+  run !== null && plan.operations.get(run.operation)?.steps[run.step]?.destroys != null

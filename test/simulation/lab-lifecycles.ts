@@ -228,6 +228,52 @@ export const items = item.relations({ box: { parent: box } }).lifecycle({
   timers: { forgotten: { in: ['Spoilt'], after: '20s', ask: 'delete', again: '10s' } },
 })
 
+const crate = resourceType('lab.crate', {
+  properties: z.object({}),
+  statuses: {
+    stable: { Full: 'Holds its pieces.' },
+    transitional: { Filling: 'Being filled.', Emptying: 'Being emptied.' },
+    failed: { Torn: 'Not usable.' },
+    terminal: { Gone: 'Removed.' },
+  },
+})
+
+const piece = resourceType('lab.piece', {
+  properties: z.object({}),
+  statuses: { stable: { There: 'In its crate.' }, terminal: { Gone: 'Removed.' } },
+})
+
+/** More than are moved in one commit. */
+const manyPieces = Array.from({ length: 510 }, () => ({}))
+
+export const crates = crate.relations({ pieces: { children: piece } }).lifecycle({
+  operations: {
+    create: {
+      from: [],
+      steps: {
+        fillCrate: { during: { status: 'Filling', add: { pieces: { status: 'There', each: () => manyPieces } } } },
+      },
+      to: 'Full',
+      onFailure: 'Torn',
+    },
+    delete: {
+      from: ['*'],
+      ifBusy: 'preempt',
+      steps: { emptyCrate: { during: 'Emptying' } },
+      to: { status: 'Gone', move: { pieces: 'Gone' } },
+      onFailure: { again: '2s' },
+    },
+  },
+  heal: {
+    Filling: { resume: true, unowned: { status: 'Torn' } },
+    Emptying: { resume: true, unowned: { attempt: 'delete' } },
+  },
+})
+
+export const pieces = piece
+  .relations({ crate: { parent: crate } })
+  .lifecycle({ begins: ['There'], moves: [{ from: ['There'], to: 'Gone', by: 'crate' }], heal: {} })
+
 const both = {
   stable: { On: 'Runs.', Off: 'Stands.' },
   transitional: { Starting: 'Being started.', Stopping: 'Being stopped.' },

@@ -9,7 +9,7 @@ import { hurried } from '../../src/testing/hurried.ts'
 import type { Command } from '../../src/decision/command.ts'
 import type { Scenario } from '../../src/testing/simulation.ts'
 import type { Around } from '../../src/testing/workload.ts'
-import { boxes, items, jobs, motors, wheels } from './lab-lifecycles.ts'
+import { boxes, crates, items, jobs, motors, pieces, wheels } from './lab-lifecycles.ts'
 
 const sizeAbove = (property: string) => (around: Around) => ({
   [property]: Number(around.resource?.properties[property] ?? 1) + around.stream.below(3),
@@ -143,5 +143,8 @@ export const lab: Scenario = {
 export const boxesAndItems: Scenario = { name: 'boxes', lifecycles: [boxes, items].map(hurried) }
 
 export const pairs: Scenario = { name: 'pairs', lifecycles: [motors, wheels].map(hurried) }
+
+/** One landing moves more than fits into a commit. Slow, and therefore only scripted. */
+export const cascades: Scenario = { name: 'cascades', lifecycles: [crates, pieces].map(hurried) }
 
 export const scenarios: readonly Scenario[] = [readme, opensds, blazar, sahara, ovc, lab, boxesAndItems, pairs]

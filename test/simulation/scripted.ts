@@ -2,7 +2,7 @@
 import type { Command } from '../../src/decision/command.ts'
 import type { Scenario, ScriptLine } from '../../src/testing/simulation.ts'
 import { beginning } from '../../src/testing/simulated-clock.ts'
-import { blazar, boxesAndItems, lab, opensds, ovc, pairs, readme, sahara } from './scenarios.ts'
+import { blazar, boxesAndItems, cascades, lab, opensds, ovc, pairs, readme, sahara } from './scenarios.ts'
 
 /** Of one type: what is asked of it, by seconds after the beginning. */
 const create = (
@@ -52,6 +52,14 @@ export const scriptedScenarios: readonly Scenario[] = [
     bringIn(0.1, 'shop.database', 'b', 'Deleting', { sizeGb: 1 }),
     bringIn(0.1, 'shop.database', 'c', 'Growing', { sizeGb: 1 }),
   ]),
+  {
+    ...scripted(
+      readme,
+      'readme breaker',
+      ['a', 'b', 'c', 'd', 'e'].map((id) => bringIn(0.1, 'shop.database', id, 'Creating', { sizeGb: 1 })),
+    ),
+    engine: { breakerLimit: 1, healRatePerSecond: 2 },
+  },
   scripted(opensds, 'opensds life', [
     create(0.1, 'opensds.volume', 'v', { create: { properties: { size: 1, multiAttach: true } } }),
     operate(1, 'opensds.volume', 'v', 'extend', { input: { size: 3 } }),
@@ -136,6 +144,10 @@ export const scriptedScenarios: readonly Scenario[] = [
     create(0.1, 'lab.box', 'b', { create: { properties: { label: 'x' } }, input: { items: 3 } }),
     operate(1, 'lab.box', 'b', 'sortStrictly'),
     operate(1.05, 'lab.box', 'b', 'delete'),
+  ]),
+  scripted(cascades, 'cascade', [
+    create(0.1, 'lab.crate', 'c', { create: { properties: {} } }),
+    operate(1, 'lab.crate', 'c', 'delete'),
   ]),
   scripted(pairs, 'pair life', [
     create(0.1, 'lab.motor', 'm', { create: { properties: {} } }),

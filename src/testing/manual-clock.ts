@@ -4,7 +4,7 @@ import { systemClock, type Clock, type Millis } from '../base/clock.ts'
 export class ManualClock implements Clock {
   #now: Millis
   #order = 0
-  #timers: { readonly at: Millis; readonly order: number; readonly then: () => void }[] = []
+  #timers: { readonly at: Millis; readonly order: number; readonly fire: () => void }[] = []
 
   constructor(now: Millis = 1_000_000) {
     this.#now = now
@@ -19,7 +19,7 @@ export class ManualClock implements Clock {
   }
 
   after(ms: number, then: () => void): () => void {
-    const timer = { at: this.#now + Math.max(0, ms), order: ++this.#order, then }
+    const timer = { at: this.#now + Math.max(0, ms), order: ++this.#order, fire: then }
     this.#timers.push(timer)
     return () => void (this.#timers = this.#timers.filter((one) => one !== timer))
   }
@@ -50,7 +50,7 @@ export class ManualClock implements Clock {
       if (next === undefined) break
       this.#now = Math.max(this.#now, next.at)
       this.#timers = this.#timers.filter((one) => one !== next)
-      next.then()
+      next.fire()
       await this.settle()
     }
     this.#now = end

@@ -1,11 +1,13 @@
 // G2, F1, F10: SIGKILL at random moments, many times in a row on one file, with 200 requests in flight: of one process, and of
-// two that share the file. CRASH_ROUNDS=n kills n times instead of 20 and 10.
+// two that share the file. CRASH_ROUNDS=n kills n times instead of 20 and 8.
 import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { seededRandom, type Random } from '../../src/base/random.ts'
-import { audit, callsByKey } from './audit.ts'
+import type { Store } from '../../src/store/store.ts'
+import { audit, callsByKey, readAll, withStore } from './audit.ts'
 import { Client, freshFolder } from './client.ts'
+import { until } from './in-turn.ts'
 import { endAll } from './worker-handle.ts'
 import { World } from './world.ts'
 
@@ -28,30 +30,43 @@ async function user(client: Client, random: Random, name: string, isOver: () => 
   }
 }
 
-/**
- * Kills at a random moment, measured in what the process has done: one that is killed again and again before it does anything,
- * as on a slow machine, proves nothing but that the healing budget ends.
- */
+/** Kills at a random moment, measured in what the process has done. */
 async function killSoon(client: Client, random: Random): Promise<void> {
   await client.worker.ready
-  const enough = client.acknowledged.length + 20 + random.below(300)
+  const enough = client.acknowledged.length + 20 + random.below(150)
   const tooLong = performance.now() + 5_000
   while (client.acknowledged.length < enough && performance.now() < tooLong) await sleep(1)
+  // The healing budget cannot tell a driver that kills its process from processes that are killed faster than they work, as
+  // happens on a busy machine: then it ends for everybody. That it ends is tested elsewhere.
+  await until('nobody is near the end of the budget', 20_000, () => withStore(client.folder, hasRoomToHeal))
   await sleep(random.below(30))
   client.worker.signal('SIGKILL')
   await client.replaced()
 }
 
+async function hasRoomToHeal(store: Store): Promise<boolean> {
+  const moving = await store.list({ status: ['Making', 'Growing', 'Removing'], limit: 1_000, after: 0 })
+  return moving.every(({ heals, run }) => heals < 3 && (run === null || run.resumed < 3))
+}
+
+/** Files that no ledger names. */
+async function strays(folder: string): Promise<string[]> {
+  const { resources } = await withStore(folder, readAll)
+  const named = new Set(resources.flatMap(({ ledger }) => ledger.map(({ name }) => name)))
+  return new World(folder).things().filter((name) => !named.has(name))
+}
+
 test.each([
   { processes: 1, kills: rounds(20) },
-  { processes: 2, kills: rounds(10) },
+  { processes: 2, kills: rounds(8) },
 ])(
   '$kills kills in a row under load of $processes processes lose nothing and leave nothing stuck',
   { timeout: 60_000 + rounds(20) * 6_000 },
   async ({ processes, kills }) => {
     const folder = freshFolder()
     const random = seededRandom(20 + processes)
-    const orders = { folder, settings: { leaseMs: 2_000, healEveryMs: 200 }, slowMs: 5 }
+    const sweeping = { sweepEveryMs: 500, inventoryEveryMs: 500, strayGraceMs: 1_000 }
+    const orders = { folder, settings: { leaseMs: 2_000, healEveryMs: 200, ...sweeping }, slowMs: 5 }
     const clients = Array.from({ length: processes }, () => Client.launch(folder, () => orders))
     await clients[0]!.rack('r')
     let isOver = false
@@ -62,6 +77,9 @@ test.each([
     isOver = true
     await Promise.all(users)
     for (const client of clients) await client.settled(20_000)
+    // A call that was interrupted by a delete of the other process may act after all, later than the delete waits for it: what
+    // it leaves is nobody's, and the sweeper finds it.
+    await until('nothing is left that nobody owns', 20_000, async () => (await strays(folder)).length === 0)
     expect(clients.reduce((sum, { deaths }) => sum + deaths, 0)).toBe(kills)
     const acknowledged = clients.flatMap((client) => client.acknowledged)
     const { faults, resources, events } = await audit(folder, acknowledged)

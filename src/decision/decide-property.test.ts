@@ -33,7 +33,11 @@ describe.each(families)('$type', (family) => {
         settle(t, drivers['always answers']!(family), 2_000)
         expect([...t.resources.values()].filter((one) => restOf(t, one) === null)).toEqual([])
       }),
-      { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 25), seed: Number(process.env["SEED"] ?? 4711), endOnFailure: false },
+      {
+        numRuns: Number(process.env['PROPERTY_RUNS'] ?? 25),
+        seed: Number(process.env['SEED'] ?? 4711),
+        endOnFailure: false,
+      },
     )
   })
 })

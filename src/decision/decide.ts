@@ -175,13 +175,20 @@ function failInstead(draft: Draft, command: CarryingOn, code: string, words: str
       epoch: isHealed ? resource.epoch + 1 : resource.epoch,
       run: { ...run, owner: isHealed ? command.owner : run.owner, phase: 'step', parked: null },
     })
-    const after = failStep(again, plan, stopped, { code, reasons: [words] })
+    const after = failStep(again, plan, stopped, { code, reasons: [...reasonsOf(command), words] })
     tellFailed(again, plan, after, resource.status, run, { code, reason: words })
     return findBreaches(again).length === 0 ? accept(again, plain(after)) : null
   } catch (thrown) {
     if (thrown instanceof Refusal || thrown instanceof DeclarationDefect) return null
     throw thrown
   }
+}
+
+/** What had failed already is not forgotten. */
+function reasonsOf(command: CarryingOn): string[] {
+  if (command.kind === 'relatedRunEnded') return command.outcome === 'succeeded' ? [] : [command.reason]
+  if (command.kind !== 'callEnded' && command.kind !== 'completeStep') return []
+  return 'reason' in command.outcome ? [command.outcome.reason] : []
 }
 
 function parkInstead(draft: Draft, command: CarryingOn, code: ErrorCode, words: string): Decision {

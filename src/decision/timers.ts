@@ -8,7 +8,7 @@ export const driftTimer = 'drift probe'
 
 /**
  * The timers of `after`, given what `before` had: armed when their status is entered, and again when the property that holds
- * their time or one that their condition looks at has changed; disarmed on leaving. A follower is probed with its leader.
+ * their time or one that their condition looks at has changed; disarmed on leaving, and where its properties forbid it. A follower is probed with its leader.
  */
 export function armedTimers(plan: Plan, before: Resource | null, after: Resource, now: Millis): Resource['timers'] {
   if (plan.timers.length === 0 && plan.drift.size === 0) return after.timers
@@ -34,6 +34,9 @@ function isRearmed(timer: TimerPlan, before: Resource, after: Resource): boolean
 }
 
 function dueAt(timer: TimerPlan, after: Resource, since: Millis): Millis | undefined {
+  // As long as its own properties forbid it, it need not wake anybody: a change of them arms it again.
+  for (const term of timer.when?.terms ?? [])
+    if (term.term === 'property' && !term.values.includes(after.properties[term.name])) return undefined
   if (timer.at === null) return since + timer.afterMs
   const due = after.properties[timer.at]
   return typeof due === 'number' && Number.isFinite(due) ? due : undefined

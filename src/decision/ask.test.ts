@@ -1,0 +1,201 @@
+// Point 10: a step that asks operations of related resources and waits for their runs.
+import { describe, expect, test } from 'vitest'
+import { ovc } from '../../catalogues/ovc/index.ts'
+import { workshop } from '../../test/decision/workshop.ts'
+import { TableTop } from '../testing/table-top.ts'
+import { askKey } from './owed.ts'
+
+function shop(...tools: [id: string, status: string][]) {
+  const t = new TableTop(workshop)
+  t.create('w.site', 's')
+  for (const [id, status] of tools)
+    t.place('w.tool', id, status, { parent: { no: t.get('s').no }, properties: { rpm: status === 'Busy' ? 5 : 0 } })
+  return t
+}
+
+describe('10 ask', () => {
+  test("10 the entry owes a request per related resource in the right status, with a deterministic key and the asker's lane", () => {
+    const t = shop(['a', 'Busy'], ['b', 'Busy'], ['c', 'Idle'])
+    t.asks = false
+    const { begun } = t.request('s', 'close')
+    const site = t.get('s')
+    expect(t.owedBy('s')).toEqual(['stop(a)', 'stop(b)'])
+    const call = t.call('s', 'a')
+    expect(t.askFor(site, call)).toMatchObject({
+      operation: 'stop',
+      key: askKey(call.key),
+      lane: 'user',
+      askedBy: { no: site.no, begun },
+      by: 'run 1-2',
+    })
+  })
+
+  test('10 it waits without a worker; with the last end the step is done', () => {
+    const t = shop(['a', 'Busy'], ['b', 'Busy'])
+    t.request('s', 'close')
+    expect(t.statuses('a', 'b')).toEqual(['Stopping', 'Stopping'])
+    t.done('a')
+    expect(t.get('s').run!.items).toHaveLength(1)
+    t.done('b')
+    expect(t.owedBy('s')).toEqual(['lock'])
+    expect(
+      t
+        .eventsOf('s')
+        .map(({ kind, by }) => [kind, by])
+        .slice(-2),
+    ).toEqual([
+      ['itemDone', 'a run it asked for'],
+      ['itemDone', 'a run it asked for'],
+    ])
+  })
+
+  test('10 a failed run fails the step, and the others that it asked for are taken back', () => {
+    const t = shop(['a', 'Busy'], ['b', 'Busy'])
+    t.request('s', 'close')
+    t.failed('a', 'jammed')
+    expect(t.status('s')).toBe('Closing')
+    t.done('b')
+    expect(t.get('s')).toMatchObject({ status: 'Open', description: 'Not closed: a: stop failed: jammed' })
+  })
+
+  test('10 a refused request fails the step with the refusal', () => {
+    const t = shop(['a', 'Busy'])
+    t.request('a', 'delete')
+    t.request('s', 'close')
+    expect(t.get('s').run).toMatchObject({ step: 1 })
+    const busy = new TableTop(Object.values(ovc))
+    busy.place('ovc.account', 'p', 'CONFIRMED', { properties: { enabled: true } })
+    const parent = { no: busy.get('p').no }
+    busy.place('ovc.image', 'i', 'CREATED', { parent, properties: { enabled: true, system: true } })
+    busy.request('p', 'delete', {})
+    expect(busy.get('p')).toMatchObject({ status: 'CONFIRMED', description: expect.stringContaining('it needs that') })
+  })
+
+  test('10 `failed: goOn` does not fail the step', () => {
+    const t = shop(['a', 'Idle'])
+    t.request('s', 'clear')
+    t.done('s')
+    t.done('s', undefined, 'a')
+    expect(t.status('a')).toBe('Starting')
+    t.failed('a', 'no power')
+    expect(t.get('s')).toMatchObject({ status: 'Open', run: null, description: '' })
+  })
+
+  test('10 what is in the target status already counts as done; nothing to ask is done at once', () => {
+    const t = shop(['c', 'Idle'])
+    t.request('s', 'close')
+    expect(t.owedBy('s')).toEqual(['lock'])
+  })
+
+  test('10 the end of a run told twice, or of a run that an earlier step asked for, changes nothing', () => {
+    const t = shop(['a', 'Busy'], ['b', 'Busy'])
+    const { begun } = t.request('s', 'close')
+    const asked = t.get('a').run!.begun
+    const ended = {
+      kind: 'relatedRunEnded',
+      no: t.get('s').no,
+      begun,
+      item: { no: t.get('a').no, begun: asked },
+      outcome: 'succeeded',
+      reason: '',
+    } as const
+    expect(t.refused(ended).code).toBe('step_not_waiting')
+    expect(t.refused({ ...ended, item: { ...ended.item, begun: asked - 1 } }).code).toBe('step_not_waiting')
+    t.done('a')
+    expect(t.refused(ended).code).toBe('step_not_waiting')
+    expect(t.get('s').run!.items).toHaveLength(1)
+  })
+
+  test('10 a request sent again with its key finds the run under way, or tells how it ended', () => {
+    const t = shop(['a', 'Busy'], ['b', 'Busy'])
+    t.request('s', 'close')
+    const again = t.askFor(t.get('s'), t.call('s', 'a'))
+    expect(t.ok(again).changes).toMatchObject({ writes: [], followUps: [] })
+    const { no } = t.get('a')
+    t.decideOne(t.ending('a', { kind: 'done', result: null }))
+    expect(t.status('a')).toBe('Idle')
+    expect(t.get('s').run!.items).toHaveLength(2)
+    t.ok(again)
+    expect(t.get('s').run!.items!.map((item) => item.no)).not.toContain(no)
+  })
+
+  test('10 a run that healing attempts again is still the run that was asked for', () => {
+    const t = new TableTop(Object.values(ovc))
+    t.place('ovc.account', 'p', 'CONFIRMED', { properties: { enabled: true } })
+    t.place('ovc.cloudspace', 'q', 'DEPLOYED', { parent: { no: t.get('p').no }, properties: { enabled: true } })
+    t.request('p', 'delete', { reason: 'old' })
+    expect(t.statuses('p', 'q')).toEqual(['DELETING', 'DELETING'])
+    const again = t.askFor(t.get('p'), t.call('p'))
+    t.heal('q')
+    expect(t.get('q').run).toMatchObject({ operation: 'delete', by: 'healing', askedBy: { no: t.get('p').no } })
+    t.ok(again)
+    expect(t.status('p')).toBe('DELETING')
+    t.done('q')
+    expect(t.statuses('p', 'q')).toEqual(['DELETED', 'DELETED'])
+  })
+
+  test('10 an attempt of healing that is refused tells the asker', () => {
+    const t = new TableTop(Object.values(ovc))
+    t.place('ovc.account', 'p', 'CONFIRMED', { properties: { enabled: true } })
+    const image = t.place('ovc.image', 'i', 'CREATED', {
+      parent: { no: t.get('p').no },
+      properties: { enabled: true, system: false },
+    })
+    t.request('p', 'delete', { reason: 'old' })
+    expect(t.status('i')).toBe('DELETING')
+    for (let n = 0; n < 6; n++) {
+      t.heal('i')
+      t.advance(600_000)
+    }
+    expect(t.get(image)).toMatchObject({ status: 'CREATED', run: null })
+    expect(t.get('p').status).toBe('CONFIRMED')
+  })
+
+  test('10 a round of trying again asks anew', () => {
+    const t = new TableTop(workshop)
+    t.create('w.site', 's')
+    t.place('w.tool', 'a', 'Busy', { parent: { no: t.get('s').no }, properties: { rpm: 5 } })
+    t.asks = false
+    t.request('s', 'close')
+    const { key } = t.call('s', 'a')
+    const { no, run } = t.get('s')
+    t.ok({
+      kind: 'relatedRunEnded',
+      no,
+      begun: run!.begun,
+      item: { no: t.get('a').no, begun: 0 },
+      outcome: 'refused',
+      reason: 'no',
+    })
+    t.request('s', 'close')
+    expect(t.call('s', 'a').key).not.toBe(key)
+  })
+
+  test('10 a cancelled asker takes its requests back', () => {
+    const t = shop(['a', 'Busy'])
+    t.request('s', 'close')
+    t.ok({ kind: 'cancelRun', no: t.get('s').no, by: 'ann', reason: 'stay open' })
+    expect(t.statuses('s', 'a')).toEqual(['Open', 'Bad'])
+    expect(t.get('a').description).toContain('cancelled by run 1-2')
+  })
+
+  test('10 a request that waits its turn belongs to its asker when it begins, and when it is dropped', () => {
+    const t = shop(['a', 'Idle'])
+    t.request('a', 'start')
+    t.done('a', { rpm: 7 })
+    expect(t.status('a')).toBe('Busy')
+    t.request('a', 'stop')
+    t.request('s', 'close')
+    expect(t.owedBy('s')).toEqual(['lock'])
+    const waiting = shop(['a', 'Busy'])
+    waiting.asks = false
+    waiting.request('s', 'close')
+    const ask = waiting.askFor(waiting.get('s'), waiting.call('s', 'a'))
+    waiting.request('a', 'stop')
+    waiting.ok(ask)
+    expect(waiting.get('a').queue).toMatchObject([{ operation: 'stop', askedBy: { no: waiting.get('s').no } }])
+    expect(waiting.ok(ask).changes.followUps).toEqual([])
+    waiting.done('a')
+    expect(waiting.owedBy('s')).toEqual(['lock'])
+  })
+})

@@ -1,0 +1,372 @@
+// Points 4 and 5: what follows a failure: retry, undo, landing, or trying again later.
+import { previous, resourceType } from 'homeostat'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { databases } from '../../examples/database.ts'
+import { TableTop } from '../testing/table-top.ts'
+
+const cake = resourceType('t.cake', {
+  properties: z.object({ eggs: z.number().default(0) }),
+  statuses: {
+    stable: { Raw: 'Raw.', Baked: 'Baked.' },
+    transitional: { Mixing: 'Mixed.', Baking: 'Baked.', Clearing: 'Thrown away.', Eating: 'Eaten.' },
+    failed: { Burnt: 'Burnt.', Spilt: 'Spilt.' },
+    terminal: { Eaten: 'Eaten.' },
+  },
+})
+const cakes = cake.lifecycle({
+  probes: { isHot: ['yes', 'no'] },
+  operations: {
+    create: { from: [], steps: {}, to: 'Raw', onFailure: 'Burnt' },
+    bake: {
+      from: ['Raw'],
+      steps: {
+        mix: {
+          during: { status: 'Mixing', set: { eggs: 3 } },
+          undo: 'unmix',
+          retry: { times: 2, first: '10s', atMost: '15s' },
+        },
+        taste: { during: 'Mixing', onFailure: [{ code: ['Salt'], status: 'Spilt' }, { status: previous }] },
+        heat: { during: 'Baking', undo: 'cool', deadline: '1h', progress: '10m' },
+        decorate: { during: 'Baking', retry: { times: 0 } },
+      },
+      to: 'Baked',
+      onFailure: { undo: true, during: 'Clearing', status: 'Burnt', ifUndoFails: 'Spilt', set: { eggs: 0 } },
+      failureText: 'No cake: {reasons}',
+    },
+    warm: {
+      from: ['Baked'],
+      steps: {
+        warmUp: { during: 'Baking', retry: { times: 1, first: '1s' }, onFailure: { again: '1m', atMost: '3m' } },
+      },
+      to: 'Baked',
+      onFailure: 'Burnt',
+    },
+    eat: {
+      from: ['Baked'],
+      steps: { chew: { during: 'Eating', retry: { times: 1 } } },
+      to: 'Eaten',
+      onFailure: previous,
+    },
+    reheat: {
+      from: ['Baked'],
+      steps: { heatAgain: { during: 'Baking', probe: 'isHot', deadline: '10m', retry: { times: 1, first: '1s' } } },
+      to: 'Baked',
+      onFailure: 'Burnt',
+    },
+  },
+  heal: {
+    Mixing: { status: 'Spilt' },
+    Baking: { resume: true, unowned: { status: 'Burnt' } },
+    Clearing: { resume: true, unowned: { status: 'Spilt' } },
+    Eating: { resume: true, unowned: { status: 'Baked' } },
+  },
+})
+
+const reasonsOf = (t: TableTop) => t.get('c').run?.reasons
+
+function table(operation: string, ...done: string[]) {
+  const t = new TableTop([cakes])
+  t.place('t.cake', 'c', operation === 'bake' ? 'Raw' : 'Baked', { properties: {} })
+  t.request('c', operation)
+  for (const step of done) {
+    expect(t.owedBy('c')).toEqual([step])
+    t.done('c')
+  }
+  return t
+}
+
+describe('4 the order of failure', () => {
+  test('4 a failed attempt is retried by policy: doubling, bounded, spread; the same key, the next attempt', () => {
+    const t = table('bake')
+    const { key } = t.call('c')
+    t.failed('c', 'no flour', { terminal: false })
+    const first = t.call('c')
+    expect(first).toMatchObject({ key, name: { attempt: 2 } })
+    expect(first.dueAt - t.now).toBeGreaterThanOrEqual(5_000)
+    expect(first.dueAt - t.now).toBeLessThanOrEqual(10_000)
+    expect(t.lastEvent('c')).toMatchObject({ kind: 'attemptFailed', detail: { attempt: 1, reason: 'no flour' } })
+    t.failed('c', 'no flour', { terminal: false })
+    expect(t.call('c').dueAt - t.now).toBeLessThanOrEqual(15_000)
+    expect(t.status('c')).toBe('Mixing')
+    t.failed('c', 'no flour', { terminal: false })
+    expect(t.status('c')).toBe('Clearing')
+  })
+
+  test('4 a terminal error, and retries that are spent, are answered at once', () => {
+    const t = table('bake')
+    t.failed('c', 'no oven')
+    expect(t.get('c')).toMatchObject({
+      status: 'Clearing',
+      run: { phase: 'undo', undoing: [0], reasons: ['no oven'], code: 'Broken' },
+    })
+  })
+
+  test('4 the answer of the step stands before that of the operation; its first case that fits holds', () => {
+    const salty = table('bake', 'mix')
+    salty.failed('c', 'salty', { code: 'Salt' })
+    expect(salty.get('c')).toMatchObject({ status: 'Spilt', description: 'No cake: salty' })
+    const bland = table('bake', 'mix')
+    bland.failed('c', 'bland')
+    expect(bland.get('c')).toMatchObject({ status: 'Raw', run: null, properties: { eggs: 3 } })
+  })
+
+  test('4 undo calls every begun step that has one, last first, the failed one included; then it lands with its changes, once', () => {
+    const t = table('bake', 'mix', 'taste')
+    t.failed('c', 'power cut')
+    expect(t.owedBy('c')).toEqual(['cool'])
+    expect(t.get('c')).toMatchObject({ status: 'Clearing', properties: { eggs: 3 } })
+    t.done('c')
+    expect(t.owedBy('c')).toEqual(['unmix'])
+    expect(t.lastEvent('c')).toMatchObject({ kind: 'undone', detail: { undone: 'heat' } })
+    t.done('c')
+    expect(t.get('c')).toMatchObject({
+      status: 'Burnt',
+      description: 'No cake: power cut',
+      run: null,
+      properties: { eggs: 0 },
+    })
+    expect(t.ended.at(-1)).toMatchObject({ operation: 'bake', outcome: 'failed', status: 'Burnt' })
+    expect(t.lastEvent('c')).toMatchObject({ kind: 'landed', from: 'Clearing', to: 'Burnt' })
+  })
+
+  test('4 an undo that fails for good stops undoing: both reasons are told, and an incident', () => {
+    const t = table('bake', 'mix', 'taste')
+    t.failed('c', 'power cut')
+    t.failed('c', 'too hot', { terminal: false })
+    expect(t.get('c').run).toMatchObject({ phase: 'undo', attempt: 2 })
+    t.failed('c', 'too hot')
+    expect(t.get('c')).toMatchObject({ status: 'Spilt', description: 'No cake: power cut, too hot', run: null })
+    expect(t.incidents.map(({ kind }) => kind)).toEqual(['undo_failed'])
+  })
+
+  test('4 the outcome of an undo told twice does not count for the next one', () => {
+    const t = table('bake', 'mix', 'taste')
+    t.failed('c', 'power cut')
+    const told = t.ending('c', { kind: 'done', result: null })
+    t.ok(told)
+    expect(t.refused(told).code).toBe('fenced')
+    expect(t.owedBy('c')).toEqual(['unmix'])
+  })
+
+  test('4 a deadline that passes is a failure; told twice it is in time', () => {
+    const t = table('bake', 'mix', 'taste')
+    expect(t.refused(t.deadline('c')).code).toBe('timer_not_due')
+    t.advance(3_600_000)
+    const passed = t.deadline('c')
+    t.ok(passed)
+    expect(t.get('c')).toMatchObject({
+      status: 'Clearing',
+      run: { code: 'deadline_exceeded', reasons: ['heat was not done in time'] },
+    })
+    expect(t.refused(passed).code).toBe('timer_not_due')
+  })
+
+  test('4 silence within the deadline cuts the call: it is tried again with the same key', () => {
+    const t = table('bake', 'mix', 'taste')
+    const { key } = t.call('c')
+    t.advance(600_000)
+    t.ok(t.deadline('c'))
+    expect(t.call('c')).toMatchObject({ key, name: { attempt: 2 } })
+    expect(t.get('c').run!.progressAt).toBe(t.call('c').dueAt + 600_000)
+  })
+
+  test('4 what a driver says of its progress keeps the run from hanging, and is fenced like every write', () => {
+    const t = table('bake', 'mix', 'taste')
+    const { no, epoch } = t.get('c')
+    t.advance(500_000)
+    t.ok({ kind: 'progressReported', no, epoch, text: 'half', by: 'worker' })
+    expect(t.get('c').run).toMatchObject({ progress: 'half', progressAt: t.now + 600_000 })
+    expect(t.refused({ kind: 'progressReported', no, epoch: epoch - 1, text: 'old', by: 'worker' }).code).toBe('fenced')
+  })
+
+  test('4 reasons are written as they are, whatever signs are in them', () => {
+    const t = table('bake', 'mix')
+    t.failed('c', 'costs $& and $1')
+    expect(t.get('c').description).toBe('No cake: costs $& and $1')
+  })
+
+  test('4 nothing to undo: it lands at once', () => {
+    const t = new TableTop([databases])
+    t.create('shop.database', 'd', { properties: { sizeGb: 1 } })
+    t.done('d')
+    t.request('d', 'delete')
+    t.advance(30_000)
+    expect(t.owedBy('d')).toEqual(['stopServer'])
+    const grown = new TableTop([databases])
+    grown.place('shop.database', 'd', 'Ready', { properties: { sizeGb: 1 } })
+    grown.request('d', 'grow', { sizeGb: 2 })
+    grown.failed('d', 'full')
+    expect(grown.get('d')).toMatchObject({
+      status: 'Ready',
+      description: 'grow failed: full',
+      properties: { sizeGb: 1 },
+    })
+  })
+})
+
+describe('4 cut calls', () => {
+  test('4 with a probe the driver is asked before anything is repeated: yes adopts, no repeats', () => {
+    const t = table('reheat')
+    t.unknown('c')
+    expect(t.owedBy('c')).toEqual(['isHot'])
+    t.answered('c', 'no')
+    expect(t.owedBy('c')).toEqual(['heatAgain'])
+    expect(t.call('c').name.attempt).toBe(2)
+    t.unknown('c')
+    t.answered('c', 'yes')
+    expect(t.get('c')).toMatchObject({ status: 'Baked', run: null, description: '' })
+  })
+
+  test('4 cut too often, with a probe that says it never happened, the step has failed for that reason', () => {
+    const t = table('reheat')
+    t.unknown('c')
+    t.answered('c', 'no')
+    t.unknown('c')
+    t.answered('c', 'no')
+    expect(t.get('c').status).toBe('Burnt')
+    expect(t.get('c').description).toContain('did not happen')
+  })
+
+  test('4 a probe that cannot tell is asked again, then the step has failed', () => {
+    const t = table('reheat')
+    t.unknown('c')
+    t.failed('c', 'no thermometer')
+    expect(t.call('c')).toMatchObject({ function: 'isHot', name: { attempt: 2 } })
+    t.answered('c', 'unknown')
+    expect(t.get('c').description).toContain('nobody can tell whether heatAgain happened')
+  })
+
+  test('4 past the deadline a late success is looked for, and adopted', () => {
+    const t = table('reheat')
+    t.advance(600_000)
+    t.ok(t.deadline('c'))
+    expect(t.owedBy('c')).toEqual(['isHot'])
+    t.answered('c', 'yes')
+    expect(t.get('c')).toMatchObject({ status: 'Baked', description: '' })
+    const late = table('reheat')
+    late.advance(600_000)
+    late.ok(late.deadline('c'))
+    late.answered('c', 'no')
+    expect(late.get('c')).toMatchObject({
+      status: 'Burnt',
+      description: 'reheat failed: heatAgain was not done in time',
+    })
+  })
+
+  test('5 without a probe it parks when the attempts are spent, keeps its place and blocks', () => {
+    const t = table('eat')
+    t.unknown('c')
+    t.unknown('c')
+    expect(t.get('c')).toMatchObject({ status: 'Eating', run: { parked: { code: 'unknown_outcome' }, deadlineAt: 0 } })
+    expect(t.get('c').description).toContain('Parked: chew was cut 2 times')
+    expect(t.owed()).toEqual([])
+    expect(t.refused(t.asking('c', 'eat')).code).toBe('operation_in_progress')
+    expect(t.refused(t.healing('c', 'overdue')).code).toBe('not_stuck')
+  })
+
+  test('5 a parked run is retried with a new family of keys, skipped, or cancelled', () => {
+    const parked = () => {
+      const t = table('eat')
+      t.unknown('c')
+      t.unknown('c')
+      return t
+    }
+    const retried = parked()
+    const { no } = retried.get('c')
+    const before = retried.get('c')
+    retried.ok({ kind: 'retryRun', no, by: 'ann' })
+    expect(retried.get('c')).toMatchObject({
+      epoch: before.epoch + 1,
+      description: '',
+      run: { parked: null, family: 1, attempt: 1 },
+    })
+    expect(retried.call('c').key.endsWith('/1')).toBe(true)
+    const skipped = parked()
+    skipped.ok({ kind: 'skipStep', no, by: 'ann', reason: 'I ate it' })
+    expect(skipped.status('c')).toBe('Eaten')
+    const cancelled = parked()
+    cancelled.ok({ kind: 'cancelRun', no, by: 'ann', reason: 'not hungry' })
+    expect(cancelled.get('c')).toMatchObject({
+      status: 'Baked',
+      description: 'eat failed: cancelled by ann: not hungry',
+    })
+    expect(cancelled.ended.at(-1)).toMatchObject({ outcome: 'cancelled' })
+  })
+})
+
+describe('5 trying again', () => {
+  test('5 the run stays alive in its status with a description; the delay doubles to atMost and it never gives up', () => {
+    const t = table('warm')
+    const delays: number[] = []
+    for (let round = 0; round < 6; round++) {
+      t.failed('c', `cold ${round}`)
+      delays.push(t.call('c').dueAt - t.now)
+      expect(t.get('c')).toMatchObject({ status: 'Baking', description: `warm failed: cold ${round}` })
+      t.now = t.call('c').dueAt
+    }
+    expect(delays).toEqual([60_000, 120_000, 180_000, 180_000, 180_000, 180_000])
+    expect(reasonsOf(t)).toEqual([])
+    t.done('c')
+    expect(t.get('c')).toMatchObject({ status: 'Baked', description: '' })
+  })
+
+  test('5 each round has its retries, and no two calls have one name', () => {
+    const t = table('warm')
+    const names = new Set<number>()
+    for (let call = 0; call < 6; call++) {
+      names.add(t.call('c').name.attempt)
+      const told = t.ending('c', { kind: 'failed', code: 'Cold', reason: 'cold', terminal: false })
+      t.ok(told)
+      expect(t.refused(told).code).toBe('fenced')
+    }
+    expect(names.size).toBe(6)
+    expect(t.get('c').run!.rounds).toBe(3)
+  })
+
+  test('5 it can be retried at once, and not cancelled', () => {
+    const t = table('warm')
+    const { no } = t.get('c')
+    expect(t.refused({ kind: 'retryRun', no, by: 'ann' }).code).toBe('run_not_parked')
+    t.failed('c', 'cold')
+    t.ok({ kind: 'retryRun', no, by: 'ann' })
+    expect(t.call('c').dueAt).toBe(0)
+    expect(t.refused({ kind: 'cancelRun', no, by: 'ann', reason: 'x' }).message).toContain('tried until it works')
+  })
+
+  test('5 a call that is cut is no reason to stop what never gives up', () => {
+    const t = table('warm')
+    t.unknown('c')
+    t.unknown('c')
+    expect(t.get('c').run).toMatchObject({ parked: null, rounds: 1 })
+  })
+})
+
+describe('again, as a driver says it', () => {
+  test('4 it spends no attempt and counts as a sign of life, but the deadline stands', () => {
+    const t = table('bake', 'mix', 'taste')
+    const { deadlineAt } = t.get('c').run!
+    t.again('c', 300_000)
+    expect(t.get('c').run).toMatchObject({
+      attempt: 1,
+      dueAt: t.now + 300_000,
+      progressAt: t.now + 900_000,
+      deadlineAt,
+    })
+    t.advance(300_000)
+    t.again('c', 300_000)
+    expect(t.call('c').name.attempt).toBe(1)
+  })
+
+  test('4 a step that waits for a callback ends by its key', () => {
+    const t = table('bake', 'mix', 'taste')
+    const { key } = t.call('c')
+    const { no } = t.get('c')
+    t.again('c', 3_000_000)
+    t.ok({ kind: 'completeStep', no, key, outcome: { kind: 'done', result: null }, by: 'oven' })
+    expect(t.owedBy('c')).toEqual(['decorate'])
+    expect(t.refused({ kind: 'completeStep', no, key, outcome: { kind: 'done', result: null }, by: 'oven' }).code).toBe(
+      'step_not_waiting',
+    )
+  })
+})

@@ -1,0 +1,368 @@
+// Point 11: what is found stuck is brought back, in the order of its row.
+import { resourceType } from 'homeostat'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { opensds } from '../../catalogues/opensds/index.ts'
+import { ovc } from '../../catalogues/ovc/index.ts'
+import { databases } from '../../examples/database.ts'
+import { workshop } from '../../test/decision/workshop.ts'
+import { TableTop } from '../testing/table-top.ts'
+import { healingBudget } from './heal-probe.ts'
+
+const cloud = { enabled: true, system: false, verified: true, memory: 1, size: 1 }
+
+function site(status = 'Open') {
+  const t = new TableTop(workshop)
+  t.place('w.site', 's', status)
+  return t
+}
+
+function tool(status: string, properties = { rpm: 0 }) {
+  const t = site()
+  t.place('w.tool', 'a', status, { parent: { no: t.get('s').no }, properties })
+  return t
+}
+
+/** Its worker is lost so often, each time at work. */
+function loseWorkers(t: TableTop, id: string, times: number) {
+  for (let n = 0; n < times; n++) {
+    t.heal(id)
+    t.advance(700_000)
+  }
+}
+
+const gate = resourceType('t.gate', {
+  properties: z.object({ tries: z.number().default(0) }),
+  statuses: {
+    stable: { Shut: 'Shut.', Open: 'Open.' },
+    transitional: { Opening: 'Opened.' },
+    failed: { Jammed: 'Jammed.' },
+  },
+})
+const guard = resourceType('t.guard', { properties: z.object({}), statuses: { stable: { There: 'There.' } } })
+const guards = guard.relations({ gate: { parent: gate } }).lifecycle({ heal: {} })
+const gates = gate.relations({ guards: { children: guard } }).lifecycle({
+  rules: { guarded: { says: 'no gate opens without a guard', holds: { Opening: { guards: { exists: true } } } } },
+  operations: {
+    open: {
+      from: ['Shut'],
+      steps: {
+        push: {
+          during: { status: 'Opening', set: { tries: ({ resource }) => resource.properties.tries + 1 } },
+          creates: 'gap',
+        },
+      },
+      to: 'Open',
+      onFailure: 'Jammed',
+    },
+  },
+  heal: { Opening: { status: 'Shut', attempt: 'open' } },
+})
+
+describe('11 resume', () => {
+  test('11 a recorded run goes on at its step under a new epoch, with the same keys and a description', () => {
+    const t = site()
+    const { begun } = t.request('s', 'close')
+    const before = t.get('s')
+    const { key } = t.call('s')
+    const after = t.heal('s')
+    expect(after).toMatchObject({
+      epoch: before.epoch + 1,
+      heals: 1,
+      run: { begun, step: 1, resumed: 1, uncertain: true },
+    })
+    expect(after.description).toBe('Found in Closing: its worker was lost. Healed: goes on with close.')
+    expect(t.call('s').key).toBe(key)
+    expect(t.incidents).toEqual([])
+    t.done('s')
+    expect(t.get('s')).toMatchObject({ status: 'Closed', description: '', heals: 0 })
+  })
+
+  test('11 a begun call whose outcome is unknown is probed first: yes adopts, no repeats', () => {
+    const started = () => {
+      const t = new TableTop(Object.values(opensds))
+      t.create('opensds.volume', 'v', { properties: { size: 1 } })
+      t.heal('v')
+      expect(t.owedBy('v')).toEqual(['volumeExists'])
+      return t
+    }
+    const adopted = started()
+    adopted.answered('v', 'yes')
+    expect(adopted.get('v')).toMatchObject({ status: 'Available', ledger: [{ state: 'there' }] })
+    const repeated = started()
+    repeated.answered('v', 'no')
+    expect(repeated.call('v')).toMatchObject({ function: 'createVolume', name: { attempt: 2 } })
+  })
+
+  test('11 adopted without what the step would have answered, the same key is called once more for it', () => {
+    const t = tool('Idle')
+    t.request('a', 'start')
+    const { key } = t.call('a')
+    t.heal('a')
+    t.answered('a', 'yes')
+    expect(t.call('a')).toMatchObject({ function: 'spin', key, name: { attempt: 2 } })
+    const told = tool('Idle')
+    told.request('a', 'start')
+    told.heal('a')
+    told.answered('a', 'yes', { rpm: 8 })
+    expect(told.get('a')).toMatchObject({ status: 'Busy', properties: { rpm: 8 } })
+  })
+
+  test('11 a run that nobody had claimed has begun nothing: no probe', () => {
+    const t = tool('Idle')
+    t.claimant = 0
+    t.request('a', 'start')
+    t.claimant = 1
+    t.ok({ kind: 'claim', no: t.get('a').no, owner: 1, by: 'worker' })
+    expect(t.owedBy('a')).toEqual(['spin'])
+    expect(t.get('a').run).toMatchObject({ phase: 'step', uncertain: false })
+  })
+
+  test('11 a run handed over in the middle is probed by whoever claims it', () => {
+    const t = tool('Idle')
+    t.request('a', 'start')
+    const { no, epoch } = t.get('a')
+    t.ok({ kind: 'handOver', no, epoch, by: 'worker' })
+    expect(t.get('a').run).toMatchObject({ owner: 0, uncertain: true })
+    t.ok({ kind: 'claim', no, owner: 2, by: 'other' })
+    expect(t.owedBy('a')).toEqual(['spinning'])
+  })
+
+  test('11 the step has all its time again: what waited for a worker is not late', () => {
+    const t = tool('Idle')
+    t.claimant = 0
+    t.request('a', 'start')
+    t.advance(3_600_000)
+    expect(t.refused(t.healing('a', 'overdue')).code).toBe('not_stuck')
+    t.ok({ kind: 'claim', no: t.get('a').no, owner: 1, by: 'worker' })
+    expect(t.get('a').run).toMatchObject({ deadlineAt: t.now + 120_000, progressAt: t.now + 30_000 })
+  })
+
+  test('11 resumed too often without an end, the step has failed', () => {
+    const t = site()
+    t.request('s', 'close')
+    loseWorkers(t, 's', healingBudget)
+    expect(t.get('s').run).toMatchObject({ resumed: healingBudget })
+    t.heal('s')
+    expect(t.get('s')).toMatchObject({
+      status: 'Undoing',
+      run: { code: 'budget_spent', reasons: ['lock was resumed 5 times and never ended'] },
+    })
+    t.done('s')
+    expect(t.status('s')).toBe('Open')
+  })
+
+  test('11 a step that ends gives the next one its own budget', () => {
+    const t = new TableTop([databases])
+    t.create('shop.database', 'd', { properties: { sizeGb: 1 } })
+    loseWorkers(t, 'd', 3)
+    expect(t.get('d').run).toMatchObject({ step: 0, resumed: 3 })
+    t.done('d')
+    expect(t.get('d').run).toMatchObject({ step: 1, resumed: 0 })
+  })
+
+  test('11 overdue with a live owner: the deadline is answered, and an incident tells of it', () => {
+    const t = site()
+    t.request('s', 'close')
+    expect(t.refused(t.healing('s', 'overdue')).message).toBe('w.site s is in time.')
+    t.advance(600_000)
+    t.heal('s', 'overdue')
+    expect(t.get('s')).toMatchObject({ status: 'Undoing', run: { code: 'deadline_exceeded' } })
+    expect(t.incidents.map(({ kind }) => kind)).toEqual(['overdue'])
+  })
+
+  test('11 an overdue step with a probe is asked about, not taken for an unanswered probe', () => {
+    const t = tool('Idle')
+    t.request('a', 'start')
+    t.advance(120_000)
+    t.heal('a', 'overdue')
+    expect(t.get('a').run).toMatchObject({ phase: 'probe', probes: 1, code: 'deadline_exceeded' })
+  })
+})
+
+describe('11 with its owner, unowned, by probe, by its row', () => {
+  test('11 what is healed with its owner is left to it while that one stands in the matching status', () => {
+    const t = new TableTop(Object.values(opensds))
+    t.place('opensds.volume', 'v', 'Attaching', { properties: { size: 1 } })
+    t.place('opensds.attachment', 'a', 'Attaching', { parent: { no: t.get('v').no }, properties: { hostId: 'h' } })
+    expect(t.refused(t.healing('v', 'unowned')).code).toBe('healed_with_owner')
+    t.heal('a', 'unowned')
+    expect(t.statuses('a', 'v')).toEqual(['ErrorAttaching', 'Available'])
+  })
+
+  test('11 without a run `unowned` says where it lands, with an incident', () => {
+    const t = site('Closing')
+    expect(t.heal('s', 'unowned')).toMatchObject({ status: 'Closed', run: null, heals: 1 })
+    expect(t.get('s').description).toBe('Found in Closing: nobody was working on it. Healed: put to Closed.')
+    expect(t.incidents).toMatchObject([{ kind: 'unowned', status: 'Closing' }])
+    expect(t.ended.at(-1)).toMatchObject({ kind: 'heal', operation: '', outcome: 'healed', status: 'Closed' })
+  })
+
+  test('11 a probe is asked what is really there; its answer lands, with the properties it saw', () => {
+    const t = tool('Stopping', { rpm: 9 })
+    t.heal('a', 'unowned')
+    expect(t.owedBy('a')).toEqual(['spinning'])
+    expect(t.get('a').run).toMatchObject({ kind: 'heal', phase: 'healProbe', found: 'unowned' })
+    t.answered('a', 'yes', { rpm: 4, colour: 'red' })
+    expect(t.get('a')).toMatchObject({ status: 'Busy', properties: { rpm: 4 }, run: null })
+  })
+
+  test('11 garbage that a probe saw is ignored; an answer nobody declared is unknown', () => {
+    const t = tool('Starting', { rpm: 9 })
+    t.heal('a', 'unowned')
+    t.answered('a', 'sideways', { rpm: -4 })
+    expect(t.get('a')).toMatchObject({ status: 'Bad', properties: { rpm: 9 } })
+  })
+
+  test('11 a probe that cannot be asked is asked again before unknown is believed', () => {
+    const t = new TableTop(Object.values(ovc))
+    t.place('ovc.machine', 'm', 'REBOOTING', { properties: cloud })
+    t.heal('m', 'unowned')
+    for (const attempt of [1, 2]) {
+      expect(t.call('m').name.attempt).toBe(attempt)
+      t.failed('m', 'no route')
+    }
+    expect(t.status('m')).toBe('REBOOTING')
+    t.failed('m', 'no route')
+    expect(t.get('m')).toMatchObject({ status: 'HALTED', properties: { verified: false } })
+  })
+
+  test('11 unknown may be declared to be asked again, for ever', () => {
+    const t = tool('Stopping')
+    t.heal('a', 'unowned')
+    for (let n = 0; n < 8; n++) {
+      t.answered('a', 'unknown')
+      expect(t.call('a').dueAt).toBe(t.now + 30_000)
+      t.advance(30_000)
+    }
+    t.answered('a', 'no')
+    expect(t.status('a')).toBe('Idle')
+  })
+
+  test('11 the landing closes the recorded run as healed; an attempt is a new run with the original input', () => {
+    const t = new TableTop(Object.values(ovc))
+    t.place('ovc.account', 'p', 'DISABLED', { properties: cloud })
+    const { begun } = t.request('p', 'delete', { reason: 'unpaid' })
+    expect(t.status('p')).toBe('DELETED')
+    t.place('ovc.image', 'i', 'CREATED', {
+      parent: { no: t.place('ovc.account', 'q', 'CONFIRMED', { properties: cloud }).no },
+      properties: cloud,
+    })
+    const first = t.request('i', 'delete', { reason: 'old' })
+    t.heal('i')
+    expect(t.endedRun(t.get('i').no, first.begun)).toMatchObject({ outcome: 'healed', status: 'CREATED' })
+    expect(t.get('i').run).toMatchObject({
+      operation: 'delete',
+      input: { reason: 'old' },
+      previous: 'CREATED',
+      lane: 'heal',
+    })
+    expect(begun).toBe(2)
+  })
+
+  test('11 no record: the attempt gets what the schema fills in; what is invalid is not attempted, and said', () => {
+    const t = new TableTop(Object.values(ovc))
+    t.place('ovc.account', 'p', 'RESTORING', { properties: cloud })
+    t.heal('p', 'unowned')
+    expect(t.get('p').run).toMatchObject({ operation: 'restore', input: { reason: '' } })
+    const space = new TableTop(Object.values(ovc))
+    space.place('ovc.account', 'p', 'DISABLED', { properties: cloud })
+    space.place('ovc.cloudspace', 'c', 'RESTORING', { parent: { no: space.get('p').no }, properties: cloud })
+    space.heal('c', 'unowned')
+    expect(space.get('c')).toMatchObject({ status: 'DELETED', run: null })
+    expect(space.get('c').description).toMatch(
+      /put to DELETED, restore is attempted again. The attempt was refused: Cannot restore/,
+    )
+  })
+
+  test('11 a refused attempt leaves the landing alone: nothing of the half-begun run stays', () => {
+    const t = new TableTop([gates, guards])
+    t.place('t.gate', 'g', 'Opening')
+    const { events } = t.ok(t.healing('g', 'unowned')).changes
+    expect(t.get('g')).toMatchObject({ status: 'Shut', run: null, epoch: 2, ledger: [], properties: { tries: 0 } })
+    expect(t.get('g').description).toContain('The attempt was refused: Refused: t.gate g would be Opening')
+    expect(events.map(({ kind }) => kind)).toEqual(['healed'])
+  })
+
+  test('11 a row that only attempts begins where it was found; the ledger of the healed run is in doubt', () => {
+    const t = site()
+    t.create('w.tool', 'a', { parent: { no: t.get('s').no } })
+    t.request('a', 'delete')
+    expect(t.get('a').ledger).toMatchObject([{ state: 'unknown' }])
+    t.heal('a')
+    expect(t.get('a')).toMatchObject({ status: 'Scrapping', run: { operation: 'delete', by: 'healing' } })
+    expect(
+      t
+        .eventsOf('a')
+        .slice(-2)
+        .map(({ kind, from, to }) => [kind, from, to]),
+    ).toEqual([
+      ['healed', 'Scrapping', 'Scrapping'],
+      ['accepted', 'Scrapping', 'Scrapping'],
+    ])
+  })
+
+  test('11 a spent budget lands without another attempt; where only an attempt is declared, it parks', () => {
+    const t = new TableTop(Object.values(ovc))
+    t.place('ovc.account', 'p', 'CONFIRMED', { properties: cloud })
+    t.place('ovc.image', 'i', 'CREATED', { parent: { no: t.get('p').no }, properties: cloud })
+    t.request('i', 'delete', {})
+    loseWorkers(t, 'i', healingBudget + 1)
+    expect(t.get('i')).toMatchObject({ status: 'CREATED', run: null })
+    expect(t.lastEvent('i').detail).toMatchObject({ budgetSpent: 'delete' })
+    const only = tool('Scrapping')
+    for (let n = 0; n < 60 && only.get('a').run?.parked == null; n++) {
+      only.heal('a', only.get('a').run === null ? 'unowned' : 'ownerLost')
+      only.advance(700_000)
+    }
+    expect(only.get('a')).toMatchObject({
+      status: 'Scrapping',
+      run: { kind: 'heal', parked: { code: 'budget_spent' } },
+    })
+    const { no } = only.get('a')
+    only.ok({ kind: 'retryRun', no, by: 'ann' })
+    expect(only.get('a')).toMatchObject({ run: { operation: 'delete', parked: null } })
+  })
+
+  test('11 a person may heal what is parked or not found stuck by itself', () => {
+    const t = site()
+    t.request('s', 'close')
+    expect(t.refused(t.healing('s', 'unowned')).code).toBe('not_stuck')
+    expect(t.heal('s', 'unowned', { override: true }).run).toMatchObject({ resumed: 1 })
+  })
+
+  test('11 what moved on since it was found, is settled, or waits for a worker is not healed', () => {
+    const t = site()
+    const stale = t.healing('s')
+    t.request('s', 'close')
+    expect(t.refused(stale).code).toBe('not_stuck')
+    t.done('s')
+    expect(t.refused(t.healing('s', 'unowned')).code).toBe('not_stuck')
+    expect(t.refused(t.healing('s', 'drifted')).code).toBe('not_stuck')
+  })
+
+  test('11 a parked run keeps its place when its worker dies: only the owner is taken off', () => {
+    const t = tool('Busy', { rpm: 3 })
+    t.request('a', 'stop')
+    for (let n = 0; n < 4; n++) t.unknown('a')
+    const before = t.get('a')
+    expect(t.heal('a').run).toMatchObject({ parked: { code: 'unknown_outcome' }, owner: 0 })
+    expect(t.get('a').epoch).toBe(before.epoch + 1)
+    expect(t.refused({ kind: 'claim', no: before.no, owner: 3, by: 'x' }).code).toBe('run_not_found')
+  })
+
+  test('11 undoing that loses its worker goes on undoing', () => {
+    const t = site()
+    t.request('s', 'close')
+    t.failed('s', 'jammed')
+    t.heal('s')
+    expect(t.owedBy('s')).toEqual(['unlock'])
+    expect(t.get('s').run).toMatchObject({ phase: 'undo', reasons: ['jammed'] })
+    loseWorkers(t, 's', 5 * healingBudget)
+    expect(t.get('s')).toMatchObject({
+      status: 'Broken',
+      run: null,
+      description: expect.stringContaining('never ended'),
+    })
+  })
+})

@@ -1,0 +1,315 @@
+// Points 6, 7 and 8: pre-emption, held resources, which related resources a move takes.
+import { resourceType } from 'homeostat'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { sahara } from '../../catalogues/sahara/index.ts'
+import { databases } from '../../examples/database.ts'
+import { workshop } from '../../test/decision/workshop.ts'
+import { TableTop } from '../testing/table-top.ts'
+
+const properties = { counts: { w: 2 }, isTransient: false, isProtected: false, unfinishedJobs: 0 }
+
+function cluster() {
+  const t = new TableTop(Object.values(sahara))
+  t.create('sahara.cluster', 'c', { properties })
+  for (const _ of ['validate', 'updateInfra']) t.done('c')
+  return t
+}
+
+function shop() {
+  const t = new TableTop(workshop)
+  t.create('w.site', 's')
+  const parent = { no: t.get('s').no }
+  for (const id of ['a', 'b']) t.place('w.tool', id, 'Idle', { parent })
+  return t
+}
+
+describe('6 pre-emption', () => {
+  test('6 in one commit the interrupted run is closed, the epoch raised, the first step of the new run entered', () => {
+    const t = cluster()
+    const before = t.get('c')
+    const { resource, begun } = t.request('c', 'delete')
+    expect(resource).toMatchObject({
+      status: 'Deleting',
+      epoch: before.epoch + 1,
+      run: { operation: 'delete', begun, lane: 'delete' },
+    })
+    expect(t.ended.at(-1)).toMatchObject({ operation: 'create', outcome: 'preempted', begun: before.run!.begun })
+    expect(
+      t
+        .eventsOf('c')
+        .slice(-2)
+        .map(({ kind, begun }) => [kind, begun]),
+    ).toEqual([
+      ['preempted', before.run!.begun],
+      ['accepted', begun],
+    ])
+    expect(t.lastEvent('c').detail).toMatchObject({ preempted: '1-1', while: 'step', next: 'onTerminate' })
+  })
+
+  test('6 the interrupted call changes nothing any more; what it did is evidence', () => {
+    const t = cluster()
+    const late = t.ending('c', { kind: 'done', result: null })
+    t.request('c', 'delete')
+    expect(t.refused(late).code).toBe('fenced')
+    expect(t.late).toMatchObject([{ call: 'step/2/0/1', outcome: { kind: 'done' } }])
+    expect(t.owedBy('c')).toEqual(['onTerminate'])
+  })
+
+  test('6 its undo is not run: the new operation gets its ledger, in doubt, and closes it', () => {
+    const t = cluster()
+    expect(t.get('c').ledger).toMatchObject([{ kind: 'machine', state: 'meant' }])
+    t.request('c', 'delete')
+    expect(t.get('c').ledger).toMatchObject([{ kind: 'machine', state: 'unknown' }])
+    t.done('c')
+    t.done('c')
+    expect(t.get('c').ledger).toEqual([])
+  })
+
+  test('6 what it did not confirm as removed becomes an orphan at the end', () => {
+    const t = new TableTop([databases])
+    t.create('shop.database', 'd', { properties: { sizeGb: 1 } })
+    t.request('d', 'delete')
+    t.done('d')
+    const { no } = t.get('d')
+    t.ok({ kind: 'skipStep', no, by: 'ann', reason: 'the disk is gone' })
+    expect(t.get('d')).toMatchObject({ status: 'Gone', ledger: [{ kind: 'disk', state: 'orphaned' }] })
+  })
+
+  test('6 resources that it holds are held by the new run', () => {
+    const t = cluster()
+    const instances = t.children(t.get('c').no)
+    expect(instances.map(({ holder }) => holder?.begun)).toEqual([1, 1])
+    const { begun } = t.request('c', 'delete')
+    expect(t.children(t.get('c').no).map(({ status, holder }) => [status, holder?.begun])).toEqual([
+      ['Deleting', begun],
+      ['Deleting', begun],
+    ])
+  })
+
+  test('6 the first call waits for the grace when a call may be under way, also past steps that are passed over', () => {
+    const t = shop()
+    t.request('s', 'close')
+    t.request('s', 'delete')
+    expect(t.get('s').run).toMatchObject({ dueAt: t.now + 5_000, deadlineAt: t.now + 5_000 + 3_600_000 })
+    t.done('s')
+    expect(t.get('s').run!.dueAt).toBe(0)
+    const idle = shop()
+    idle.request('s', 'delete')
+    expect(idle.get('s').run!.dueAt).toBe(0)
+  })
+
+  test('6 a repeated delete with the same input joins the run while that is alive and moving', () => {
+    const t = shop()
+    const first = t.request('s', 'delete', { why: 'old' })
+    const again = t.request('s', 'delete', { why: 'old' })
+    expect(again.begun).toBe(first.begun)
+    expect(again.changes.writes).toEqual([])
+  })
+
+  test('6 it pre-empts when the run hangs, is parked, or was asked otherwise', () => {
+    const other = shop()
+    const first = other.request('s', 'delete', { why: 'old' })
+    expect(other.request('s', 'delete', { why: 'ugly' }).begun).toBeGreaterThan(first.begun)
+    expect(other.request('s', 'delete', { why: 'ugly' }, { force: true, reason: 'now' }).begun).toBeGreaterThan(
+      first.begun + 1,
+    )
+    const hanging = shop()
+    hanging.request('s', 'delete')
+    hanging.advance(3_600_000)
+    expect(hanging.request('s', 'delete').begun).toBe(hanging.get('s').epoch)
+    expect(hanging.ended.at(-1)).toMatchObject({ operation: 'delete', outcome: 'preempted' })
+  })
+
+  test('6 runs that it asked for are taken back', () => {
+    const t = shop()
+    const parent = { no: t.get('s').no }
+    t.place('w.tool', 'x', 'Busy', { parent, properties: { rpm: 5 } })
+    t.request('s', 'close')
+    expect(t.status('x')).toBe('Stopping')
+    t.request('s', 'delete')
+    expect(t.status('x')).toBe('Bad')
+    expect(t.get('x').description).toContain('pre-empted by delete')
+  })
+})
+
+describe('7 held resources', () => {
+  test('7 a move into a transitional status holds; a held one refuses as busy, is not unowned, and is released by the move out', () => {
+    const t = shop()
+    const { begun } = t.request('s', 'clear')
+    expect(t.get('a')).toMatchObject({ status: 'Packed', holder: { no: t.get('s').no, begun } })
+    const { code, message } = t.refused(t.asking('a', 'start'))
+    expect([code, message]).toEqual(['operation_in_progress', expect.stringContaining('held by run')])
+    expect(t.refused(t.healing('a', 'unowned')).code).toBe('healed_with_owner')
+    t.done('s')
+    t.done('s', undefined, 'a')
+    expect(t.get('a')).toMatchObject({ status: 'Idle', holder: null })
+  })
+
+  test('7 a normal operation is refused when it would move a busy one', () => {
+    const t = shop()
+    t.request('a', 'start')
+    t.request('s', 'clear')
+    expect(t.statuses('a', 'b')).toEqual(['Starting', 'Packed'])
+    const moved = new TableTop([boxes, lids])
+    moved.create('t.box', 'box')
+    moved.place('t.lid', 'lid', 'Off', { parent: { no: moved.get('box').no } })
+    moved.request('lid', 'turn')
+    expect(moved.refused(moved.asking('box', 'seal')).code).toBe('related_busy')
+    expect(moved.status('box')).toBe('Open')
+  })
+
+  test('7 a landing that finds a related one busy is answered by the failure answer', () => {
+    const t = new TableTop([boxes, lids])
+    t.create('t.box', 'box')
+    t.place('t.lid', 'lid', 'Off', { parent: { no: t.get('box').no } })
+    t.request('box', 'check')
+    t.request('lid', 'turn')
+    t.done('box')
+    expect(t.get('box')).toMatchObject({ status: 'Dented', description: expect.stringContaining('it is busy') })
+    expect(t.status('lid')).toBe('Turning')
+  })
+
+  test('7 pre-empting, forced and healing moves go over busy ones and close their runs', () => {
+    const t = new TableTop([boxes, lids])
+    t.create('t.box', 'box')
+    t.place('t.lid', 'lid', 'Off', { parent: { no: t.get('box').no } })
+    const { begun } = t.request('lid', 'turn')
+    const late = t.ending('lid', { kind: 'done', result: null })
+    t.request('box', 'crush')
+    expect(t.get('lid')).toMatchObject({ status: 'Lost', run: null, holder: null, epoch: begun + 1 })
+    expect(t.ended.find((run) => run.operation === 'turn')).toMatchObject({ outcome: 'preempted' })
+    expect(t.lastEvent('lid')).toMatchObject({ kind: 'moved', begun, detail: { preempted: 'turn' } })
+    expect(t.refused(late).code).toBe('fenced')
+  })
+
+  test('7 a holder that has ended holds nobody: what it left is healed', () => {
+    const t = shop()
+    t.request('s', 'clear')
+    t.ok({ kind: 'setStatus', no: t.get('s').no, status: 'Broken', reason: 'stop', by: 'ann' })
+    expect(t.get('a')).toMatchObject({ status: 'Packed', holder: { begun: 2 } })
+    expect(t.heal('a', 'unowned').status).toBe('Idle')
+  })
+})
+
+const box = resourceType('t.box', {
+  properties: z.object({}),
+  statuses: {
+    stable: { Open: 'Open.', Sealed: 'Sealed.' },
+    transitional: { Sealing: 'Sealed.', Checking: 'Checked.', Crushing: 'Crushed.' },
+    failed: { Dented: 'Dented.' },
+    terminal: { Flat: 'Flat.' },
+  },
+})
+const lid = resourceType('t.lid', {
+  properties: z.object({ turns: z.number().default(0) }),
+  statuses: { stable: { Off: 'Off.', On: 'On.' }, transitional: { Turning: 'Turned.' }, failed: { Lost: 'Lost.' } },
+})
+const boxes = box.relations({ lids: { children: lid }, lid: { child: lid } }).lifecycle({
+  operations: {
+    create: { from: [], steps: {}, to: 'Open', onFailure: 'Dented' },
+    seal: {
+      from: ['Open'],
+      steps: { press: { during: { status: 'Sealing', move: { lids: 'On' } } } },
+      to: 'Sealed',
+      onFailure: 'Dented',
+    },
+    check: {
+      from: ['Open', 'Sealed'],
+      steps: { look: { during: 'Checking' } },
+      to: { status: 'Sealed', move: { lids: { to: 'On', set: { turns: ({ item }) => item.properties.turns + 1 } } } },
+      onFailure: 'Dented',
+    },
+    count: {
+      from: ['Sealed'],
+      steps: { look: { during: 'Checking' } },
+      to: {
+        status: 'Sealed',
+        move: {
+          lids: {
+            from: ['On'],
+            only: { says: 'was turned', test: ({ item }) => item.properties.turns > 0 },
+            to: 'Off',
+          },
+        },
+      },
+      onFailure: 'Dented',
+    },
+    wrong: {
+      from: ['Open'],
+      steps: { look: { during: 'Checking' } },
+      to: { status: 'Sealed', move: { lids: { from: ['Off'], to: 'Turning' } } },
+      onFailure: 'Dented',
+    },
+    crush: {
+      from: ['*'],
+      ifBusy: 'preempt',
+      steps: { press: { during: { status: 'Crushing', move: { lids: 'Lost' } } } },
+      to: 'Flat',
+      onFailure: 'Dented',
+    },
+  },
+  heal: {
+    Sealing: { resume: true, unowned: { status: 'Dented' } },
+    Checking: { status: 'Open' },
+    Crushing: { attempt: 'crush' },
+  },
+})
+const lids = lid.relations({ box: { parent: box } }).lifecycle({
+  moves: [
+    { from: ['Off', 'Turning'], to: 'On', by: 'box' },
+    { from: ['On'], to: 'Off', by: 'box' },
+    { from: ['*'], to: 'Lost', by: 'box' },
+  ],
+  operations: { turn: { from: ['Off'], steps: { turnLid: { during: 'Turning' } }, to: 'On', onFailure: 'Lost' } },
+  heal: { Turning: { status: 'Off' } },
+})
+
+describe('8 which a move takes', () => {
+  const open = (...statuses: string[]) => {
+    const t = new TableTop([boxes, lids])
+    t.create('t.box', 'box')
+    statuses.forEach((status, i) =>
+      t.place('t.lid', `lid${i}`, status, { parent: { no: t.get('box').no }, properties: { turns: i } }),
+    )
+    return t
+  }
+
+  test('8 a bare status takes all that are not terminal and not there already, and touches no other', () => {
+    const t = open('Off', 'On')
+    const before = t.get('lid1')
+    t.request('box', 'seal')
+    expect(t.statuses('lid0', 'lid1')).toEqual(['On', 'On'])
+    expect(t.get('lid1')).toBe(before)
+  })
+
+  test('8 `from` and `only` leave the others, silently; nothing to move is no error', () => {
+    const t = open('On', 'On', 'Lost')
+    t.ok({ kind: 'setStatus', no: t.get('box').no, status: 'Sealed', reason: 'by hand', by: 'ann' })
+    t.request('box', 'count')
+    t.done('box')
+    expect(t.statuses('box', 'lid0', 'lid1', 'lid2')).toEqual(['Sealed', 'On', 'Off', 'Lost'])
+    const empty = open()
+    empty.request('box', 'seal')
+    expect(empty.done('box').status).toBe('Sealed')
+  })
+
+  test('8 a move sets properties of what it moves, from what it sees of it', () => {
+    const t = open('Off', 'Off')
+    t.request('box', 'check')
+    t.done('box')
+    expect([t.get('lid0').properties, t.get('lid1').properties]).toEqual([{ turns: 1 }, { turns: 2 }])
+  })
+
+  test('8 a move that is no edge of the other is a defect: a request is rejected whole, a run is failed by its answer', () => {
+    const t = open('Off')
+    t.request('box', 'wrong')
+    t.done('box')
+    expect(t.statuses('box', 'lid0')).toEqual(['Dented', 'Off'])
+    expect(t.get('box').description).toContain('declares no such move')
+    const lost = open('Lost')
+    const { code } = lost.refused(lost.asking('box', 'seal'))
+    expect(code).toBe('declaration_defect')
+    expect([lost.status('box'), lost.incidents.map(({ kind }) => kind)]).toEqual(['Open', ['declaration_defect']])
+  })
+})

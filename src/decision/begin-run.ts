@@ -200,6 +200,10 @@ interface Start {
   readonly detail?: JsonObject
 }
 
+const atOnce: Start = {}
+const none: readonly never[] = []
+const noResults: JsonObject = {}
+
 /** Acceptance: description cleared, epoch raised, first step entered, in one commit. */
 function start(
   draft: Draft,
@@ -208,7 +212,7 @@ function start(
   asked: Asked,
   input: Json,
   previous: string,
-  { dueAt = 0, detail = {} }: Start = {},
+  { dueAt = 0, detail }: Start = atOnce,
 ): Begun {
   const from = resource.status
   const epoch = resource.epoch + 1
@@ -225,12 +229,12 @@ function start(
     acceptedAt: draft.now,
     phase: 'step',
     step: 0,
-    steps: [],
-    results: {},
+    steps: none,
+    results: noResults,
     items: null,
-    undoing: [],
+    undoing: none,
     landing: null,
-    reasons: asked.forced ? [asked.reason] : [],
+    reasons: asked.forced ? [asked.reason] : none,
     code: '',
     probe: '',
     found: '',
@@ -256,9 +260,9 @@ function start(
     from,
     {
       operation: asked.operation.name,
-      ...(input === null ? {} : { input }),
-      ...(asked.forced ? { forced: asked.reason } : {}),
-      ...(skips.words === null ? {} : { skipped: skips.words }),
+      ...(input === null ? null : { input }),
+      ...(asked.forced ? { forced: asked.reason } : null),
+      ...(skips.words === null ? null : { skipped: skips.words }),
       ...detail,
       ...entered(plan, after),
     },

@@ -28,7 +28,7 @@ export class DeclarationDefect {
 }
 
 /** Most decisions write one resource and one event: lists are made with their first entry, so that they are no longer than that. */
-const empty: readonly never[] = Object.freeze([])
+const empty: readonly never[] = []
 
 /** So far a draft had come, so that something that was refused on the way can be taken back whole. */
 export interface Mark {
@@ -56,7 +56,6 @@ export class Draft {
   incidents: Incident[] | null = null
   late: LateResult[] | null = null
   key: KeyRecord | null = null
-  private created: Set<No> | null = null
   private places: Map<No, number> | null = null
 
   constructor(plans: Plans, situation: Situation, by: string) {
@@ -96,7 +95,6 @@ export class Draft {
 
   /** Takes back everything since the mark. */
   restore({ writes, events, ended, followUps, incidents }: Mark): void {
-    for (const { no } of this.writes.slice(writes.length)) this.created?.delete(no)
     this.writes = [...writes]
     this.befores = this.befores.slice(0, writes.length)
     this.places = null
@@ -156,12 +154,12 @@ export class Draft {
   }
 
   create(resource: Resource): Resource {
-    ;(this.created ??= new Set()).add(resource.no)
     return this.push(null, resource)
   }
 
   isCreated(no: No): boolean {
-    return this.created?.has(no) ?? false
+    const at = this.place(no)
+    return at >= 0 && this.befores[at] === null
   }
 
   /** A fact for the history. `resource` is its state after the change. */

@@ -171,6 +171,9 @@ interface NewResource {
   readonly mustHaveParent: boolean
 }
 
+const none: readonly never[] = []
+const noLinks: Resource['links'] = {}
+
 /** A resource that is in no status yet; with its follower where the type is one side of a pair. */
 export function newResource(draft: Draft, plan: Plan, given: NewResource): Resource {
   const parent = findParent(draft, plan, given)
@@ -191,7 +194,7 @@ export function newResource(draft: Draft, plan: Plan, given: NewResource): Resou
     tenant,
     name: given.name ?? null,
     parent: parent?.no ?? null,
-    links: findLinks(draft, plan, given.links ?? {}),
+    links: given.links === undefined ? noLinks : findLinks(draft, plan, given.links),
     status: '',
     description: '',
     properties: given.properties,
@@ -201,8 +204,8 @@ export function newResource(draft: Draft, plan: Plan, given: NewResource): Resou
     createdAt: draft.now,
     run: null,
     holder: null,
-    queue: [],
-    ledger: [],
+    queue: none,
+    ledger: none,
     timers: noTimers,
     heals: 0,
     last: 0,

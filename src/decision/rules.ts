@@ -20,6 +20,8 @@ export function findBreaches(draft: Draft): readonly Breach[] {
     const before = draft.befores[i]!
     const plan = draft.planOf(resource)
     if ((plan.rules.length === 0 && plan.judges.length === 0) || !isChanged(before, resource)) continue
+    // One write that nobody else's rules look at: nothing can be judged twice.
+    if (draft.writes.length === 1 && plan.judges.length === 0) return judge(draft, plan, resource, null, null) ?? none
     judged ??= new Set()
     if (plan.rules.length > 0) breaches = judge(draft, plan, resource, judged, breaches)
     for (const { type, relation } of plan.judges) {
@@ -48,11 +50,11 @@ function judge(
   draft: Draft,
   plan: Plan,
   resource: Resource,
-  judged: Set<No>,
+  judged: Set<No> | null,
   breaches: Breach[] | null,
 ): Breach[] | null {
-  if (judged.has(resource.no)) return breaches
-  judged.add(resource.no)
+  if (judged?.has(resource.no)) return breaches
+  judged?.add(resource.no)
   for (const rule of plan.rules) {
     const rows = rule.holds.get(resource.status)
     if (rows === undefined || rows.length === 0) continue

@@ -10,25 +10,32 @@ export class Gathered {
   readonly incidents: Incident[] = []
   /** Looked up or written in this batch. */
   readonly knownKeys = new Map<string, KeyRecord | null>()
-  readonly knownRuns = new Map<string, EndedRun | null>()
+  readonly #knownRuns = new Map<string, EndedRun | null>()
 
   add(changes: Changes): void {
-    for (const event of changes.events) this.events.push(event)
-    for (const run of changes.ended) {
-      this.ended.push(run)
-      this.knownRuns.set(nameOfRun(run.no, run.begun), run)
-    }
+    const { events, ended, late, incidents } = changes
+    for (let i = 0; i < events.length; i++) this.events.push(events[i]!)
+    for (let i = 0; i < ended.length; i++) this.ended.push(ended[i]!)
     if (changes.key !== null) {
       this.keys.push(changes.key)
       this.knownKeys.set(changes.key.key, changes.key)
     }
-    for (const late of changes.late) this.late.push(late)
-    for (const incident of changes.incidents) this.incidents.push(incident)
+    if (late.length > 0) this.late.push(...late)
+    if (incidents.length > 0) this.incidents.push(...incidents)
   }
 
   get facts() {
     const { events, ended, keys, late, incidents } = this
     return { events, ended, keys, late, incidents }
+  }
+
+  /** Ended in this batch or looked up for it; undefined: not known. Seldom asked, so that nothing is kept ready for it. */
+  endedRun(no: No, begun: number): EndedRun | null | undefined {
+    return this.ended.find((run) => run.no === no && run.begun === begun) ?? this.#knownRuns.get(nameOfRun(no, begun))
+  }
+
+  learnRun(no: No, begun: number, run: EndedRun | null): void {
+    this.#knownRuns.set(nameOfRun(no, begun), run)
   }
 
   get isEmpty(): boolean {
@@ -42,4 +49,4 @@ export class Gathered {
   }
 }
 
-export const nameOfRun = (no: No, begun: number): string => `${no}-${begun}`
+const nameOfRun = (no: No, begun: number): string => `${no}-${begun}`

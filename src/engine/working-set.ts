@@ -18,7 +18,7 @@ import {
 import type { Plans } from '../lifecycle/plan.ts'
 import type { Answer, Batch, Guard, Write } from '../store/store.ts'
 import { Entry, Family, isGenerated, nameOf } from './entry.ts'
-import { Gathered, nameOfRun } from './gathered.ts'
+import { Gathered } from './gathered.ts'
 
 const none: readonly Resource[] = []
 
@@ -98,7 +98,7 @@ export class WorkingSet implements Situation {
   }
 
   endedRun(no: No, begun: number): EndedRun | null {
-    const run = this.#gathered.knownRuns.get(nameOfRun(no, begun))
+    const run = this.#gathered.endedRun(no, begun)
     return run === undefined ? this.#lacks({ ask: 'endedRun', no, begun }, null) : run
   }
 
@@ -139,7 +139,7 @@ export class WorkingSet implements Situation {
       case 'key':
         return this.#gathered.knownKeys.has(ask.key)
       case 'endedRun':
-        return this.#gathered.knownRuns.has(nameOfRun(ask.no, ask.begun))
+        return this.#gathered.endedRun(ask.no, ask.begun) !== undefined
       case 'children':
       case 'linkedBy':
         return false
@@ -166,7 +166,7 @@ export class WorkingSet implements Situation {
         if (!this.has(ask)) this.#gathered.knownKeys.set(ask.key, answer as KeyRecord | null)
         return
       case 'endedRun':
-        if (!this.has(ask)) this.#gathered.knownRuns.set(nameOfRun(ask.no, ask.begun), answer as EndedRun | null)
+        if (!this.has(ask)) this.#gathered.learnRun(ask.no, ask.begun, answer as EndedRun | null)
         return
     }
   }

@@ -1,0 +1,131 @@
+// Resources put where they stand by somebody else than an operation: imported, or repaired by hand.
+import { describe, expect, test } from 'vitest'
+import { databases } from '../../examples/database.ts'
+import { workshop } from '../../test/decision/workshop.ts'
+import { TableTop } from '../testing/table-top.ts'
+
+const incoming = {
+  kind: 'importResource',
+  type: 'shop.database',
+  id: 'd',
+  status: 'Ready',
+  properties: { sizeGb: 3 },
+  by: 'ann',
+} as const
+
+describe('import', () => {
+  test('14 an object comes in with its status, properties, ledger and timers', () => {
+    const t = new TableTop([databases])
+    t.ok({ ...incoming, name: 'main', tenant: 'acme', ledger: [{ kind: 'disk', ref: '/dev/x' }] })
+    expect(t.get('d')).toMatchObject({
+      status: 'Ready',
+      name: 'main',
+      tenant: 'acme',
+      revision: 1,
+      epoch: 1,
+      run: null,
+    })
+    expect(t.get('d').ledger).toMatchObject([{ name: 'shop.database/d/disk/1', state: 'there', ref: '/dev/x' }])
+    expect(t.lastEvent('d')).toMatchObject({ kind: 'imported', from: '', to: 'Ready' })
+    const site = new TableTop(workshop)
+    site.place('w.site', 's', 'Open', { properties: { closesAt: 7_000_000 } })
+    expect(site.get('s').timers).toEqual({ closing: 7_000_000 })
+  })
+
+  test('14 also in a transitional status: then it is healed as unowned', () => {
+    const t = new TableTop([databases])
+    t.ok({ ...incoming, status: 'Growing' })
+    expect(t.heal('d', 'unowned').status).toBe('Ready')
+  })
+
+  test('14 unknown statuses, wrong properties and taken ids are refused', () => {
+    const t = new TableTop([databases])
+    t.ok(incoming)
+    expect(t.refused(incoming).code).toBe('already_exists')
+    expect(t.refused({ ...incoming, id: 'e', status: 'Lost' }).code).toBe('status_unknown')
+    expect(t.refused({ ...incoming, id: 'e', properties: {} }).code).toBe('properties_invalid')
+    expect(t.refused({ ...incoming, type: 'no.such' }).code).toBe('type_unknown')
+    expect(t.refused({ ...incoming, id: 'e', parent: { no: 1 } }).code).toBe('parent_invalid')
+    expect(t.refused({ ...incoming, id: 'e', links: { x: 'y' } }).code).toBe('link_invalid')
+  })
+
+  test('14 the same key brings it in once', () => {
+    const t = new TableTop([databases])
+    const { id: _, ...nameless } = incoming
+    const first = t.ok({ ...nameless, key: 'k' })
+    const again = t.ok({ ...nameless, key: 'k' })
+    expect(again.resource.no).toBe(first.resource.no)
+    expect(again.changes.writes).toEqual([])
+    expect(t.refused({ ...nameless, status: 'Broken', key: 'k' }).code).toBe('key_reused')
+  })
+
+  test('14 what is imported as gone owns nothing: its ledger is orphaned', () => {
+    const t = new TableTop([databases])
+    t.ok({ ...incoming, status: 'Gone', ledger: [{ kind: 'disk', ref: 1 }] })
+    expect(t.get('d').ledger).toMatchObject([{ state: 'orphaned' }])
+  })
+})
+
+describe('setStatus', () => {
+  const set = (t: TableTop, status: string, more: object = {}) =>
+    ({ kind: 'setStatus', no: t.get('d').no, status, reason: 'seen', by: 'ann', ...more }) as const
+
+  function growing() {
+    const t = new TableTop([databases])
+    t.ok(incoming)
+    t.request('d', 'grow', { sizeGb: 5 })
+    return t
+  }
+
+  test('the epoch goes up, the run is closed, whoever was at work changes nothing more', () => {
+    const t = growing()
+    const late = t.ending('d', { kind: 'done', result: { device: 'x' } })
+    const { epoch, run } = t.get('d')
+    t.ok(set(t, 'Ready'))
+    expect(t.get('d')).toMatchObject({
+      status: 'Ready',
+      epoch: epoch + 1,
+      run: null,
+      description: 'Set to Ready by ann: seen',
+    })
+    expect(t.ended.at(-1)).toMatchObject({ outcome: 'preempted', begun: run!.begun })
+    expect(t.lastEvent('d')).toMatchObject({ kind: 'statusSet', begun: run!.begun })
+    expect(t.refused(late).code).toBe('fenced')
+  })
+
+  test('it needs a reason, a status that exists and the revision that was read', () => {
+    const t = growing()
+    expect(t.refused(set(t, 'Ready', { reason: ' ' })).code).toBe('reason_required')
+    expect(t.refused(set(t, 'Lost')).code).toBe('status_unknown')
+    expect(t.refused(set(t, 'Ready', { ifRevision: 1 })).code).toBe('revision_conflict')
+  })
+
+  test('what is gone is gone for good; set to gone, it leaves orphans', () => {
+    const t = new TableTop([databases])
+    t.ok({ ...incoming, ledger: [{ kind: 'disk', ref: 1 }] })
+    t.ok(set(t, 'Gone'))
+    expect(t.get('d').ledger).toMatchObject([{ state: 'orphaned' }])
+    expect(t.refused(set(t, 'Ready')).code).toBe('operation_not_allowed')
+  })
+
+  test('set to a transitional status it is unowned, and healed', () => {
+    const t = growing()
+    t.ok(set(t, 'Creating'))
+    expect(t.heal('d', 'unowned').status).toBe('Broken')
+  })
+})
+
+describe('who carries a run out', () => {
+  test('a run is claimed once, each time under a new epoch; an outcome of another epoch changes nothing', () => {
+    const t = new TableTop([databases])
+    t.ok(incoming)
+    t.claimant = 0
+    t.request('d', 'grow', { sizeGb: 5 })
+    const { no, epoch } = t.get('d')
+    t.ok({ kind: 'claim', no, owner: 4, by: 'a' })
+    expect(t.get('d')).toMatchObject({ epoch: epoch + 1, run: { owner: 4 } })
+    expect(t.refused({ kind: 'claim', no, owner: 5, by: 'b' }).code).toBe('operation_in_progress')
+    expect(t.refused({ kind: 'handOver', no, epoch, by: 'a' }).code).toBe('fenced')
+    expect(t.refused({ kind: 'claim', no: 99, owner: 5, by: 'b' }).code).toBe('run_not_found')
+  })
+})

@@ -5,6 +5,9 @@
 //     const { violation } = await outsideMicrotasks(() => simulator.run(swarm(seed)))
 //     if (violation !== null) throw new Error(`seed ${seed}: ${violation.text}`)
 //   }
+export { systemClock } from './base/clock.ts'
+export { seededRandom } from './base/random.ts'
+export { createMemoryStore } from './store/memory-store.ts'
 export type { Violation } from './testing/checkers.ts'
 export type { ChoiceList } from './testing/choices.ts'
 export { explore, swarm, systematic } from './testing/explore.ts'
@@ -19,4 +22,5 @@ export type { Conditions, Outcome, Scenario, ScriptLine } from './testing/simula
 export { SituationCounts, situations } from './testing/situations.ts'
 export type { Situation } from './testing/situations.ts'
 export { storeConformance } from './testing/store-conformance.ts'
+export { TableTop, type Name, type Owed } from './testing/table-top.ts'
 export type { Around, Inventions } from './testing/workload.ts'

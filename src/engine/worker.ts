@@ -9,7 +9,7 @@ import type { Random } from '../base/random.ts'
 import type { Command, Outcome } from '../decision/command.ts'
 import type { Decision } from '../decision/decision.ts'
 import { owedCalls, type OwedCall } from '../decision/owed.ts'
-import type { Incarnation, No, Resource } from '../decision/state.ts'
+import type { Incarnation, No, Resource, Run } from '../decision/state.ts'
 import type { Write } from '../store/store.ts'
 import { Alarm } from './alarm.ts'
 import { askRelated } from './ask-related.ts'
@@ -112,7 +112,7 @@ export class Worker {
     this.#look()
     for (const { before, after } of writes) {
       const run = after.run
-      if (run !== null && run.owner === this.#me) this.#keep(after, before, known)
+      if (this.#isMine(run)) this.#keep(after, before, known)
       else {
         const owned = this.#owned.get(after.no)
         if (owned !== undefined) this.#release(owned, 'the run moved on')
@@ -122,13 +122,18 @@ export class Worker {
     this.#pump()
   }
 
+  /** A parked run has nothing to be done: it takes no room until somebody sends it on. */
+  #isMine(run: Run | null): boolean {
+    return run !== null && run.owner === this.#me && run.parked === null
+  }
+
   /** What was read from the store; older than what is known here, it is ignored. */
   seen(resource: Resource, known: Known): void {
     const owned = this.#owned.get(resource.no)
     if (owned === undefined || resource.revision <= owned.resource.revision) return
     this.#options.door.forget(resource.no)
     this.#look()
-    if (resource.run !== null && resource.run.owner === this.#me) this.#keep(resource, owned.resource, known)
+    if (this.#isMine(resource.run)) this.#keep(resource, owned.resource, known)
     else this.#release(owned, 'the run moved on elsewhere')
     this.#pump()
   }

@@ -1,5 +1,6 @@
 // What goes wrong in a simulation, and when. Two ways: each seed draws which classes of faults are on and how often they happen
 // (a swarm), or chosen faults strike at chosen commits and calls (systematic). Once calm is called, nothing goes wrong any more.
+import type { EngineSettings } from '../engine/options.ts'
 import type { Batch } from '../store/store.ts'
 import type { Choices, Stream } from './choices.ts'
 import type { CommitFault, StoreFaults } from './faulty-store.ts'
@@ -20,6 +21,12 @@ export interface Setting {
   readonly shuffle: number
   /** Wall clocks differ by up to this much. */
   readonly skewMs: number
+  /** Somebody looks on: feeds, waits, explanations. */
+  readonly isWatched: boolean
+  /** The first process only takes requests. */
+  readonly hasClerk: boolean
+  /** Engines with very little room, so that every limit is met. */
+  readonly engine: Partial<EngineSettings>
   readonly rates: Rates
 }
 
@@ -72,6 +79,9 @@ export const quietSetting: Setting = {
   leaseMs: 10_000,
   shuffle: 0,
   skewMs: 0,
+  isWatched: false,
+  hasClerk: false,
+  engine: {},
   rates: { commit: [1], call: [1], fate: [1], wrongAnswer: 0, lostWake: 0, process: 0 },
 }
 
@@ -88,6 +98,9 @@ export function drawSetting(choices: Choices): Setting {
     leaseMs: [10_000, 5_000, 30_000][stream.below(3)]!,
     shuffle: stream.below(2) === 0 ? 0 : choices.seed + 1,
     skewMs: stream.below(4) === 3 ? 2_000 : 0,
+    isWatched: stream.below(6) === 5,
+    hasClerk: stream.below(8) === 7,
+    engine: stream.below(3) === 2 ? drawEngine(stream) : {},
     rates: {
       commit: withRest(commitFaults.slice(1).map(() => rate(0.5))),
       call: withRest([rate(0.2), rate(0.2)]),
@@ -98,6 +111,17 @@ export function drawSetting(choices: Choices): Setting {
     },
   }
 }
+
+const drawEngine = (stream: Stream): Partial<EngineSettings> => ({
+  concurrency: [256, 1, 2][stream.below(3)]!,
+  runs: [10_000, 1, 2][stream.below(3)]!,
+  batchLimit: [500, 1, 2][stream.below(3)]!,
+  cacheSize: [10_000, 1, 3][stream.below(3)]!,
+  pollMs: [10_000, 1_000, 3_000][stream.below(3)]!,
+  healEveryMs: [5_000, 1_000, 11_000][stream.below(3)]!,
+  lookMs: [5_000, 1_000, 20_000][stream.below(3)]!,
+  stopPatienceMs: [10_000, 100, 2_000][stream.below(3)]!,
+})
 
 /** The quiet one first: what is left of a whole, at least a tenth of it. */
 const withRest = (rates: readonly number[]): readonly number[] => [

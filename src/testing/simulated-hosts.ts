@@ -7,6 +7,7 @@ import type { Checkers } from './checkers.ts'
 import { mixed, type Stream } from './choices.ts'
 import type { FaultPlan } from './fault-plan.ts'
 import { FaultyStore } from './faulty-store.ts'
+import type { Onlookers } from './onlookers.ts'
 import type { Counter } from './simulated-client.ts'
 import { SimulatedClock, type Timeline } from './simulated-clock.ts'
 import { SimulatedProcess, type Death, type ProcessStore } from './simulated-process.ts'
@@ -15,6 +16,8 @@ import type { Simulator } from './simulation.ts'
 interface Host {
   readonly process: SimulatedProcess
   readonly engine: Engine
+  /** Else it only takes requests. */
+  readonly isWorker: boolean
   isStarted: boolean
   isStopping: boolean
 }
@@ -28,6 +31,8 @@ export interface HostsParts {
   readonly backend: { open(): ProcessStore }
   readonly settings: EngineSettings
   readonly stream: Stream
+  /** Null: nobody looks on. */
+  readonly onlookers: Onlookers | null
 }
 
 /** No more processes than this in one simulation, dead ones included. */
@@ -47,8 +52,9 @@ export class Hosts {
     const rank = this.#hosts.length + 1
     const inner = backend.open()
     const process = new SimulatedProcess(`p${rank}`, rank, timeline, inner)
-    const { isFar, skewMs } = faults.setting
+    const { isFar, skewMs, hasClerk } = faults.setting
     // Processes on one machine have one clock; those of a far store may each have their own.
+    const isWorker = !(hasClerk && rank === 1)
     const skew = skewMs === 0 || !isFar ? 0 : stream.below(2 * skewMs) - skewMs
     const engine = system.createEngine({
       store: new FaultyStore({ inner, process, timeline, faults, watch: checkers, isFar }),
@@ -57,14 +63,17 @@ export class Hosts {
       clock: new SimulatedClock(timeline, process, skew),
       random: seededRandom(mixed(seed, `random ${rank}`)),
       log: (level, message, fields) => this.#log(process, level, message, fields),
-      options: { ...settings, name: process.name },
+      options: { ...settings, name: process.name, worker: isWorker },
     })
-    const host: Host = { process, engine, isStarted: false, isStopping: false }
+    const host: Host = { process, engine, isWorker, isStarted: false, isStopping: false }
     this.#hosts.push(host)
     process.onDied = () => this.#died(host)
     timeline.after(0, process, () => {
       engine.start().then(
-        () => (host.isStarted = true),
+        () => {
+          host.isStarted = true
+          this.#parts.onlookers?.watch(process, engine)
+        },
         () => this.#die(host, 'crash', 'could not start'),
       )
     })
@@ -158,7 +167,7 @@ export class Hosts {
   /** One goes on; the others die or freeze for ever. */
   leaveOne(): SimulatedProcess {
     const { stream } = this.#parts
-    const able = this.#able()
+    const able = this.#able().filter((host) => host.isWorker)
     const survivor = able.length === 0 ? this.spawn() : able[stream.below(able.length)]!
     for (const host of this.#hosts) {
       if (host === survivor || !host.process.isAlive) continue

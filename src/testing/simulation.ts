@@ -13,6 +13,7 @@ import { Checkers, Judgement, type Violation } from './checkers.ts'
 import { Choices, type ChoiceList, type Stream } from './choices.ts'
 import { drawSetting, FaultPlan, quietSetting, type Setting, type Strike } from './fault-plan.ts'
 import type { Seen } from './seen.ts'
+import { Onlookers } from './onlookers.ts'
 import { settleBoundMs } from './settle-bound.ts'
 import { SimulatedClient } from './simulated-client.ts'
 import { beginning, Timeline } from './simulated-clock.ts'
@@ -122,6 +123,7 @@ class Simulation {
   readonly #story: Story | null
   readonly #settings: EngineSettings
   readonly #hosts: Hosts
+  readonly #onlookers: Onlookers | null
   #actionsLeft = 0
 
   constructor(simulator: Simulator, conditions: Conditions) {
@@ -133,7 +135,7 @@ class Simulation {
     const setting = { ...(isSwarm ? drawSetting(this.#choices) : quietSetting), ...scenario.setting }
     this.#timeline = new Timeline(setting.shuffle)
     this.#faults = new FaultPlan(setting, this.#choices, strikes)
-    this.#settings = { ...defaultSettings, ...hurried, leaseMs: setting.leaseMs, ...scenario.engine }
+    this.#settings = { ...defaultSettings, ...hurried, leaseMs: setting.leaseMs, ...setting.engine, ...scenario.engine }
     this.#story = isTold ? new Story(() => this.#timeline.now) : null
     this.#backend = simulator.system.createStore()
     this.#reader = this.#backend.open()
@@ -147,6 +149,7 @@ class Simulation {
     })
     this.#world = new SimulatedWorld(this.#timeline, this.#faults, this.#checkers.calls, setting.checksEpoch)
     const asking = this.#choices.stream('asking')
+    this.#onlookers = setting.isWatched ? new Onlookers(this.#timeline, this.#checkers) : null
     this.#hosts = new Hosts({
       simulator,
       seed,
@@ -156,6 +159,7 @@ class Simulation {
       backend: this.#backend,
       settings: this.#settings,
       stream: this.#choices.stream('process'),
+      onlookers: this.#onlookers,
     })
     this.#client = new SimulatedClient(this.#timeline, this.#checkers, asking, () => this.#hosts.counters())
     this.#workload = new Workload(plans, this.#checkers.seen, this.#choices.stream('workload'), scenario)
@@ -303,6 +307,7 @@ class Simulation {
         if (timer !== 'drift probe') until = Math.min(until, due - 2_000 - this.#faults.setting.skewMs)
       }
     }
+    this.#onlookers?.leave()
     this.#checkers.isQuiet = true
     this.#runUntil(until, () => false)
     this.#checkers.isQuiet = false

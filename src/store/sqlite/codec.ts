@@ -1,15 +1,10 @@
 // States as rows and back. What a step changes is kept apart from what it does not, so that a step writes little; what has
 // its usual value is not written at all.
-import {
-  generatedId,
-  type EndedRun,
-  type Lane,
-  type LedgerEntry,
-  type Resource,
-  type Run,
-} from '../../decision/state.ts'
+import { generatedId, type EndedRun, type Lane, type Resource, type Run } from '../../decision/state.ts'
 import { hasOrphan, wakeOf } from '../facts.ts'
+import { ledgerEntry, ledgerList, type LedgerList } from './ledger-list.ts'
 import type { Shapes } from './shapes.ts'
+import { Quoted, wordsOf } from './words.ts'
 
 /** Marks a text that SQLite could not give back as it was (a lone surrogate has no UTF-8); the JSON of it follows. */
 const marker = '\u0001json:'
@@ -25,25 +20,9 @@ export function fromText(text: string): string {
 
 export const toNullableText = (value: string | null): string | null => (value === null ? null : toText(value))
 
-/** Texts that repeat (who asked, for what) are quoted once. */
-export class Quoted {
-  private text = ''
-  private quoted = '""'
-
-  of(text: string): string {
-    if (text !== this.text) {
-      this.quoted = JSON.stringify(text)
-      this.text = text
-    }
-    return this.quoted
-  }
-}
-
 /** Words of a closed set as small numbers. What is stored depends on these: never change one, only add. */
 const kindCodes: Readonly<Record<Run['kind'], number>> = { operation: 0, heal: 1, drift: 2 }
 const laneCodes: Readonly<Record<Lane, number>> = { delete: 0, heal: 1, user: 2, background: 3 }
-const wordsOf = <Word extends string>(codes: Readonly<Record<Word, number>>): readonly Word[] =>
-  (Object.keys(codes) as Word[]).sort((a, b) => codes[a] - codes[b])
 const kindWords = wordsOf(kindCodes)
 const laneWords = wordsOf(laneCodes)
 
@@ -52,26 +31,32 @@ type FixedRun = Pick<
   Run,
   'begun' | 'kind' | 'operation' | 'input' | 'by' | 'lane' | 'forced' | 'previous' | 'askedBy' | 'acceptedAt'
 >
+/** The place of `operation` is known to a query. What is at the end and as usual is left out. */
 type FixedList = [
   begun: number,
-  kind: number,
-  operation: string,
-  input: Run['input'],
-  by: string,
-  lane: number,
-  forced: 0 | 1,
-  previous: string,
-  askedBy: Run['askedBy'],
   acceptedAt: number,
+  operation: string,
+  by: string,
+  previous?: string,
+  input?: Run['input'],
+  lane?: number,
+  kind?: number,
+  forced?: 0 | 1,
+  askedBy?: Run['askedBy'],
 ]
 const operations = new Quoted()
 const askers = new Quoted()
 const previous = new Quoted()
 
 export function fixedOf(run: Run): string {
-  const what = `${run.begun},${kindCodes[run.kind]},${operations.of(run.operation)},${JSON.stringify(run.input)}`
-  const asked = `${askers.of(run.by)},${laneCodes[run.lane]},${run.forced ? 1 : 0},${previous.of(run.previous)}`
-  return `[${what},${asked},${run.askedBy === null ? 'null' : JSON.stringify(run.askedBy)},${run.acceptedAt}]`
+  const { input, lane, kind, forced, askedBy } = run
+  const what = `[${run.begun},${run.acceptedAt},${operations.of(run.operation)},${askers.of(run.by)}`
+  if (lane === 'user' && kind === 'operation' && !forced && askedBy === null) {
+    if (input !== null) return `${what},${previous.of(run.previous)},${JSON.stringify(input)}]`
+    return run.previous === '' ? `${what}]` : `${what},${previous.of(run.previous)}]`
+  }
+  const from = `${what},${previous.of(run.previous)},${JSON.stringify(input)}`
+  return `${from},${laneCodes[lane]},${kindCodes[kind]},${forced ? 1 : 0},${JSON.stringify(askedBy)}]`
 }
 
 /** What a step seldom changes, with its usual values. */
@@ -131,15 +116,26 @@ function unusual(run: Run): string {
 }
 
 export function restOf(run: Run): string {
-  const text = `[${run.step},${run.attempt},[${run.steps.join()}],${JSON.stringify(run.results)}`
-  return isUsual(run) ? `${text}]` : `${text},${unusual(run)}]`
+  const text = `[${run.step},${JSON.stringify(run.results)}`
+  const isPlain = isUsual(run)
+  if (isPlain && run.attempt === 1 && isStraight(run)) return `${text}]`
+  const way = `${text},${run.attempt},[${run.steps.join()}]`
+  return isPlain ? `${way}]` : `${way},${unusual(run)}]`
 }
 
+/** Every step up to the present one was begun, none skipped. */
+function isStraight({ step, steps }: Run): boolean {
+  if (steps.length !== step + 1) return false
+  for (let i = 0; i <= step; i++) if (steps[i] !== i) return false
+  return true
+}
+
+/** The place of `step` is known to a query. */
 type RestList = [
   step: number,
-  attempt: number,
-  steps: number[],
   results: Run['results'],
+  attempt?: number,
+  steps?: number[],
   unusual?: Partial<Seldom> & { dueAt?: number; deadlineAt?: number; progressAt?: number },
 ]
 
@@ -190,7 +186,7 @@ interface Extra {
   description?: string
   timers?: Resource['timers']
   queue?: Resource['queue']
-  ledger?: readonly LedgerEntry[]
+  ledger?: readonly LedgerList[]
   heals?: number
   holder?: Resource['holder']
   /** For searching among live rows; a settled row has columns for them. */
@@ -213,7 +209,7 @@ export function extraOf(resource: Resource): string | null {
   }
   if (queue.length > 0) extra.queue = queue
   if (ledger.length > 0) {
-    extra.ledger = ledger
+    extra.ledger = ledger.map((entry) => ledgerList(resource, entry))
     if (hasOrphan(ledger)) extra.orphans = 1
   }
   if (heals !== 0) extra.heals = heals
@@ -255,16 +251,17 @@ type StateRow = readonly [
 ]
 
 export function stateOf(row: unknown, shapes: Shapes): Resource {
-  const [no, id, parent, tenant, name, created, properties, links, shapeId, revision, epoch, since, last, extraText] =
+  const [no, id, parent, tenant, given, created, properties, links, shapeId, revision, epoch, since, last, extraText] =
     row as StateRow
   const extra = extraText === null ? none : (JSON.parse(extraText) as Extra)
   const shape = shapes.get(shapeId)
+  const name = id === null ? generatedId(no) : fromText(id)
   return {
     no,
-    id: id === null ? generatedId(no) : fromText(id),
+    id: name,
     type: shape.type,
     tenant: fromText(tenant),
-    name: name === null ? null : fromText(name),
+    name: given === null ? null : fromText(given),
     parent,
     links: links === null ? noLinks : (JSON.parse(links) as Resource['links']),
     status: shape.status,
@@ -277,7 +274,7 @@ export function stateOf(row: unknown, shapes: Shapes): Resource {
     run: (row as StateRow)[17] === null ? null : runOf(row as StateRow),
     holder: extra.holder ?? null,
     queue: extra.queue ?? noEntries,
-    ledger: extra.ledger ?? noEntries,
+    ledger: extra.ledger?.map((list) => ledgerEntry(shape.type, name, list)) ?? noEntries,
     timers: extra.timers ?? noTimers,
     heals: extra.heals ?? 0,
     last,
@@ -285,8 +282,9 @@ export function stateOf(row: unknown, shapes: Shapes): Resource {
 }
 
 function runOf(row: StateRow): Run {
-  const [begun, kind, operation, input, by, lane, forced, from, askedBy, acceptedAt] = JSON.parse(row[17]!) as FixedList
-  const [step, attempt, steps, results, unusually] = JSON.parse(row[18]!) as RestList
+  const [begun, acceptedAt, operation, by, from = '', input = null, lane = 2, kind = 0, forced = 0, askedBy = null] =
+    JSON.parse(row[17]!) as FixedList
+  const [step, results, attempt = 1, steps, unusually] = JSON.parse(row[18]!) as RestList
   return {
     begun,
     kind: kindWords[kind]!,
@@ -300,7 +298,7 @@ function runOf(row: StateRow): Run {
     acceptedAt,
     step,
     attempt,
-    steps,
+    steps: steps ?? Array.from({ length: step + 1 }, (_, i) => i),
     results,
     dueAt: row[15] ?? 0,
     deadlineAt: row[16] ?? 0,

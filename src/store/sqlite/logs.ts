@@ -3,14 +3,18 @@
 import type { StatementSync } from 'node:sqlite'
 import { assert } from '../../base/assert.ts'
 import type { EndedRun, Event, StoredEvent } from '../../decision/state.ts'
-import { endedRunOf, endOf, Quoted } from './codec.ts'
+import { endedRunOf, endOf } from './codec.ts'
 import type { Connection } from './connection.ts'
 import type { Shapes } from './shapes.ts'
+import { wordsOf } from './words.ts'
 
 /** Two such rows fit a page. */
 const chunkLength = 1900
 
-/** A chunk's text is `[at,[...],[...]]`: times in it count from `at`. */
+/**
+ * A chunk's text is `[at,no,[texts],[...],[...]]`: times and numbers of resources in its entries count from `at` and `no`,
+ * texts that repeat (who did it) are named by their place.
+ */
 class Log {
   private readonly insert: StatementSync
   private readonly last: StatementSync
@@ -18,6 +22,10 @@ class Log {
   private body = ''
   private first = 0
   private at = 0
+  private no = 0
+  private readonly texts: string[] = []
+  private text = ''
+  private place = 0
 
   constructor(connection: Connection, table: 'event' | 'run') {
     this.insert = connection.prepare(`insert into ${table} (first, body) values (?, ?)`)
@@ -25,30 +33,42 @@ class Log {
     this.from = connection.prepare(`select first, body from ${table} where first >= ? order by first`)
   }
 
-  /** `fields` is the entry without its brackets and its time. */
-  protected append(n: number, at: number, fields: string): void {
+  /** Called before an entry's fields are made: from here on its chunk is known. */
+  protected open(n: number, at: number, no: number): void {
     // A fraction of a millisecond may not survive the difference: then it begins its own chunk.
-    if (this.at + (at - this.at) !== at) this.flush()
-    if (this.body === '') {
-      this.first = n
-      this.at = at
-      this.body = `[${at}`
-    }
-    this.body += `,[${at - this.at},${fields}]`
-    if (this.body.length > chunkLength) this.flush()
+    if (this.body.length > chunkLength || this.at + (at - this.at) !== at) this.flush()
+    if (this.body !== '') return
+    this.first = n
+    this.at = at
+    this.no = no
+  }
+
+  /** `fields` is the entry without its brackets, its time, its resource and the event or end before it. */
+  protected append(n: number, at: number, no: number, prev: number, fields: string): void {
+    this.body += `,[${at - this.at},${no - this.no},${prev === 0 ? 0 : n - prev},${fields}]`
+  }
+
+  /** The place of a text that repeats among those of the chunk. */
+  protected placeOf(text: string): number {
+    if (text === this.text && this.texts.length > 0) return this.place
+    const at = this.texts.indexOf(text)
+    this.place = at >= 0 ? at : this.texts.push(text) - 1
+    this.text = text
+    return this.place
   }
 
   /** At the end of a batch. */
   flush(): void {
     if (this.body === '') return
-    const body = `${this.body}]`
-    this.body = ''
+    const body = `[${this.at},${this.no},${JSON.stringify(this.texts)}${this.body}]`
+    this.drop()
     this.insert.run(this.first, body)
   }
 
   /** After a failed transaction. */
   drop(): void {
     this.body = ''
+    this.texts.length = 0
   }
 
   protected chunkWith(n: number): Chunk | null {
@@ -65,21 +85,22 @@ class Log {
 }
 
 type ChunkRow = [first: number, body: string]
-type Entry = [at: number, ...unknown[]]
+type Entry = [at: number, no: number, prev: number, ...unknown[]]
 interface Chunk {
   readonly first: number
   readonly at: number
+  readonly no: number
+  readonly texts: readonly string[]
   readonly entries: readonly Entry[]
 }
 
 function parsed([first, body]: ChunkRow): Chunk {
-  const [at, ...entries] = JSON.parse(body) as [number, ...Entry[]]
-  return { first, at, entries }
+  const [at, no, texts, ...entries] = JSON.parse(body) as [number, number, string[], ...Entry[]]
+  return { first, at, no, texts, entries }
 }
 
 export class EventLog extends Log {
   private readonly shapes: Shapes
-  private readonly by = new Quoted()
 
   constructor(connection: Connection, shapes: Shapes) {
     super(connection, 'event')
@@ -91,9 +112,9 @@ export class EventLog extends Log {
     const from = this.shapes.of(type, event.from).id
     const to = event.to === event.from ? from : this.shapes.of(type, event.to).id
     const { no, at, kind, revision, epoch, begun, by, detail } = event
-    let fields = `${prev},${no},"${kind}",${from},${to},${revision},${epoch},${begun},${this.by.of(by)}`
-    if (detail !== null) fields += `,${JSON.stringify(detail)}`
-    this.append(n, at, fields)
+    this.open(n, at, no)
+    const fields = `${kindCodes[kind]},${from},${to},${revision},${epoch},${begun},${this.placeOf(by)}`
+    this.append(n, at, no, prev, detail === null ? fields : `${fields},${JSON.stringify(detail)}`)
   }
 
   /** From the newest at or before `n` backwards along the chain of one resource. */
@@ -129,37 +150,78 @@ export class EventLog extends Log {
   private eventOf(chunk: Chunk, n: number): StoredEvent {
     const entry = chunk.entries[n - chunk.first]
     assert(entry, `no event ${n} in its chunk`)
-    const [at, prev, no, kind, from, to, revision, epoch, begun, by, detail] = entry as EventEntry
+    const [at, no, back, kind, from, to, revision, epoch, begun, by, detail] = entry as EventEntry
     return {
-      no,
+      no: chunk.no + no,
       at: chunk.at + at,
-      kind,
+      kind: kindWords[kind]!,
       from: this.shapes.get(from).status,
       to: this.shapes.get(to).status,
       revision,
       epoch,
       begun,
-      by,
+      by: chunk.texts[by]!,
       detail: detail ?? null,
       n,
-      prev,
+      prev: back === 0 ? 0 : n - back,
     }
   }
 }
 
 type EventEntry = [
   at: number,
-  prev: number,
   no: number,
-  kind: Event['kind'],
+  back: number,
+  kind: number,
   from: number,
   to: number,
   revision: number,
   epoch: number,
   begun: number,
-  by: string,
+  by: number,
   detail?: Event['detail'],
 ]
+
+/** What is stored depends on these: never change one, only add. */
+const kindCodes: Readonly<Record<Event['kind'], number>> = {
+  accepted: 0,
+  queued: 1,
+  dropped: 2,
+  stepDone: 3,
+  stepAgain: 4,
+  attemptFailed: 5,
+  outcomeUnknown: 6,
+  probed: 7,
+  itemDone: 8,
+  itemFailed: 9,
+  itemAsked: 10,
+  failed: 11,
+  undone: 12,
+  undoFailed: 13,
+  landed: 14,
+  parked: 15,
+  retried: 16,
+  skipped: 17,
+  progressed: 18,
+  preempted: 19,
+  claimed: 20,
+  handedOver: 21,
+  resumed: 22,
+  healed: 23,
+  moved: 24,
+  added: 25,
+  timerFired: 26,
+  timerRefused: 27,
+  statusSet: 28,
+  imported: 29,
+  observed: 30,
+  orphaned: 31,
+  sweeping: 32,
+  swept: 33,
+  adopted: 34,
+  writtenOff: 35,
+}
+const kindWords = wordsOf(kindCodes)
 
 export class RunLog extends Log {
   constructor(connection: Connection) {
@@ -167,13 +229,14 @@ export class RunLog extends Log {
   }
 
   write(run: EndedRun, n: number, prev: number): void {
-    this.append(n, run.endedAt, `${prev},${run.no},${endOf(run)}`)
+    this.open(n, run.endedAt, run.no)
+    this.append(n, run.endedAt, run.no, prev, endOf(run))
   }
 
   find(n: number): { readonly run: EndedRun; readonly prev: number } | null {
     const chunk = this.chunkWith(n)
     if (chunk === null) return null
-    const [at, prev, no, ...end] = chunk.entries[n - chunk.first] as [number, number, number, ...unknown[]]
-    return { run: endedRunOf(no, chunk.at + at, end), prev }
+    const [at, no, back, ...end] = chunk.entries[n - chunk.first]!
+    return { run: endedRunOf(chunk.no + no, chunk.at + at, end), prev: back === 0 ? 0 : n - back }
   }
 }

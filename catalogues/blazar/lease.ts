@@ -1,56 +1,40 @@
 // A lease: reserves resources for a time, in step with its reservations and events (spec 1.2, 1.4, 1.6). Rows are named B1..B9.
 import { previous } from 'homeostat'
-import { z } from 'zod'
-import { event, lease, reservation } from './resource-types.ts'
+import { createInput, createRequires, eventsOf, reservationsOf } from './lease-create.ts'
+import { connected } from './lease-relations.ts'
+import { nonFatal, updated, updateInput, updateRequires } from './lease-update.ts'
 
-const connected = lease.relations({
-  reservations: { children: reservation },
-  events: { children: event },
-  start: { child: event, where: { eventType: 'start_lease' } },
-  end: { child: event, where: { eventType: 'end_lease' } },
-  beforeEnd: { child: event, where: { eventType: 'before_end_lease' } },
-})
-
-/** 1.6: an update that raises one of these leaves the lease as it was. */
-const nonFatal = [
-  'InvalidInput',
-  'InvalidRange',
-  'MissingParameter',
-  'MalformedRequirements',
-  'MalformedParameter',
-  'NotEnoughHostsAvailable',
-  'InvalidDate',
-  'CantUpdateParameter',
-  'InvalidPeriod',
-  'MaxLeaseDurationException',
-  'ExternalServiceFilterException',
-] as const
+/** Events that nobody carries out. */
+const settled = ['UNDONE', 'DONE', 'ERROR'] as const
+const claimedToError = { from: ['IN_PROGRESS'], to: 'ERROR' } as const
+const pendingToError = { from: ['pending'], to: 'error' } as const
+const everything = { reservations: 'gone', events: 'gone' } as const
 
 /** 1.4: the stable status that follows from the events, if the reservations agree. */
-const derived = [
-  { when: { start: ['UNDONE'], end: ['UNDONE'], reservations: { every: ['pending'] } }, status: 'PENDING' },
-  { when: { start: ['DONE'], end: ['UNDONE'], reservations: { every: ['active'] } }, status: 'ACTIVE' },
-  { when: { start: ['DONE'], end: ['DONE'], reservations: { every: ['deleted'] } }, status: 'TERMINATED' },
-  { status: 'ERROR' },
-] as const
+const pendingIf = { start: ['UNDONE'], end: ['UNDONE'], reservations: { every: ['pending'] } } as const
+const activeIf = { start: ['DONE'], end: ['UNDONE'], reservations: { every: ['active'] } } as const
+const terminatedIf = { start: ['DONE'], end: ['DONE'], reservations: { every: ['deleted'] } } as const
 
-const settled = ['UNDONE', 'DONE', 'ERROR'] as const
+/** B1: whoever was carrying an event out is interrupted. */
+const deleting = { status: 'DELETING', move: { events: claimedToError } } as const
+const ending = { status: 'TERMINATING', move: { end: 'IN_PROGRESS', reservations: pendingToError } } as const
 
 export const leases = connected.lifecycle({
+  probes: { reservationsUpdated: ['yes', 'no'] },
   rules: {
     combinations: {
       says: 'a lease, its reservations and its events stand in a combination of table 1.4',
       holds: {
-        CREATING: { reservations: { every: ['pending'] }, start: ['UNDONE'], end: ['UNDONE'] },
-        PENDING: { reservations: { every: ['pending'] }, start: ['UNDONE'], end: ['UNDONE'] },
+        CREATING: pendingIf,
+        PENDING: pendingIf,
         STARTING: { reservations: { every: ['pending', 'active', 'error'] }, start: ['IN_PROGRESS'], end: ['UNDONE'] },
-        ACTIVE: { reservations: { every: ['active'] }, start: ['DONE'], end: ['UNDONE'] },
+        ACTIVE: activeIf,
         TERMINATING: {
           reservations: { every: ['active', 'deleted', 'error'] },
           start: ['DONE', 'ERROR'],
           end: ['IN_PROGRESS'],
         }, // B3
-        TERMINATED: { reservations: { every: ['deleted'] }, start: ['DONE'], end: ['DONE'] },
+        TERMINATED: terminatedIf,
         UPDATING: { start: settled, end: settled },
         ERROR: { start: settled, end: settled }, // B2
         DELETING: { start: settled, end: settled },
@@ -60,47 +44,24 @@ export const leases = connected.lifecycle({
   operations: {
     create: {
       from: [],
-      input: z.object({
-        reservations: z.array(z.object({ resourceType: z.string() })),
-        beforeEndDate: z.number().optional(),
-      }),
-      requires: [
-        { says: 'the end lies after the start', test: ({ resource: { properties: p } }) => p.endDate > p.startDate },
-        {
-          says: 'the before-end date lies inside the lease',
-          test: ({ resource: { properties: p }, input: { beforeEndDate: b } }) =>
-            b === undefined || (b > p.startDate && b < p.endDate),
-        },
-      ],
+      input: createInput,
+      requires: createRequires,
       steps: {
         reserveResources: {
           during: {
             status: 'CREATING',
             add: {
-              reservations: {
-                status: 'pending',
-                each: ({ input }) =>
-                  input.reservations.map((r) => ({ ...r, missingResources: false, resourcesChanged: false })),
-              },
-              events: {
-                status: 'UNDONE',
-                each: ({ resource: { properties: p }, input }) => [
-                  { eventType: 'start_lease', time: p.startDate },
-                  { eventType: 'end_lease', time: p.endDate },
-                  {
-                    eventType: 'before_end_lease',
-                    time: input.beforeEndDate ?? Math.max(p.startDate, p.endDate - 3_600_000),
-                  },
-                ],
-              },
+              reservations: { status: 'pending', each: reservationsOf },
+              events: { status: 'UNDONE', each: eventsOf },
             },
           },
           forEach: { reservations: { in: ['pending'], stopAtFirst: true } },
+          creates: 'allocation',
           undo: 'releaseResources',
         },
       },
       to: 'PENDING',
-      onFailure: { undo: true, status: 'gone', move: { reservations: 'gone', events: 'gone' } },
+      onFailure: { undo: true, status: 'gone', ifUndoFails: 'gone', move: everything }, // 1.2: it never becomes ERROR
     },
     start: {
       from: ['PENDING'],
@@ -111,18 +72,17 @@ export const leases = connected.lifecycle({
         },
       },
       to: { status: 'ACTIVE', move: { start: 'DONE' } },
-      onFailure: { status: 'ERROR', move: { start: 'ERROR', reservations: { from: ['pending'], to: 'error' } } },
+      onFailure: { status: 'ERROR', move: { start: 'ERROR', reservations: pendingToError } },
     },
     end: {
       from: ['ACTIVE', 'ERROR'],
       requires: [{ start: ['DONE', 'ERROR'], end: ['UNDONE', 'ERROR'] }],
       steps: {
+        endUsage: { during: ending },
         endReservations: {
-          during: {
-            status: 'TERMINATING',
-            move: { end: 'IN_PROGRESS', reservations: { from: ['pending'], to: 'error' } },
-          },
+          during: 'TERMINATING',
           forEach: { reservations: { in: ['active', 'error'], done: 'deleted', failed: 'error' } },
+          destroys: 'allocation',
         },
       },
       to: [
@@ -133,77 +93,59 @@ export const leases = connected.lifecycle({
     },
     update: {
       from: ['PENDING', 'ACTIVE', 'TERMINATED', 'ERROR'],
-      input: z.object({
-        name: z.string().optional(),
-        startDate: z.number().optional(),
-        endDate: z.number().optional(),
-      }),
-      requires: [
-        {
-          says: 'an ended lease is only renamed',
-          test: ({ resource, input }) =>
-            resource.status !== 'TERMINATED' || (input.startDate === undefined && input.endDate === undefined),
-        },
-        {
-          says: 'the start of a started lease stays',
-          test: ({ related, input }) => input.startDate === undefined || related.start?.status === 'UNDONE',
-        },
-        {
-          says: 'the end lies in the future',
-          test: ({ input, now }) => input.endDate === undefined || input.endDate > now,
-        },
-      ],
+      input: updateInput,
+      requires: updateRequires,
       steps: {
-        updateReservations: { during: 'UPDATING', forEach: { reservations: { stopAtFirst: true } } },
-        moveDates: {
-          during: {
-            status: 'UPDATING', // 1.7: the events follow the dates; a before-end event that is done is scheduled again (B6)
-            set: {
-              startDate: ({ input, resource }) => input.startDate ?? resource.properties.startDate,
-              endDate: ({ input, resource }) => input.endDate ?? resource.properties.endDate,
-            },
-            move: {
-              start: { set: { time: ({ input, item }) => input.startDate ?? item.properties.time } },
-              end: { set: { time: ({ input, item }) => input.endDate ?? item.properties.time } },
-              beforeEnd: {
-                from: ['DONE'],
-                only: { says: 'the end moves', test: ({ input }) => input.endDate !== undefined },
-                to: 'UNDONE',
-              },
-            },
-          },
-        },
+        updateReservations: { during: 'UPDATING', probe: 'reservationsUpdated', undo: 'restoreReservations' },
       },
-      to: derived, // B7
-      onFailure: [{ code: nonFatal, status: previous }, { status: 'ERROR' }],
+      to: [
+        { when: pendingIf, status: 'PENDING', ...updated },
+        { when: activeIf, status: 'ACTIVE', ...updated },
+        { when: terminatedIf, status: 'TERMINATED', ...updated },
+        { status: 'ERROR', ...updated },
+      ], // B7
+      onFailure: [
+        { code: nonFatal, undo: true, status: previous },
+        { undo: true, status: 'ERROR' },
+      ],
     },
     delete: {
       from: ['*'],
       ifBusy: 'preempt',
       grace: '30s', // B1, B5
       steps: {
+        endUsage: { during: deleting, when: { end: ['UNDONE', 'IN_PROGRESS', 'ERROR'] } },
         endReservations: {
-          during: { status: 'DELETING', move: { events: { from: ['IN_PROGRESS'], to: 'ERROR' } } },
+          during: deleting,
           forEach: { reservations: { in: ['pending', 'active', 'error'], done: 'deleted', failed: 'error' } },
+          destroys: 'allocation',
         },
       },
-      to: { status: 'gone', move: { reservations: 'gone', events: 'gone' } },
+      to: { status: 'gone', move: everything },
       onFailure: 'ERROR',
     },
   },
   heal: {
-    // decision 4, B9
-    CREATING: { resume: true, unowned: { status: 'gone', move: { reservations: 'gone', events: 'gone' } } },
+    // decision 0.4, B9
+    CREATING: { resume: true, unowned: { status: 'gone', move: everything } },
     STARTING: {
       resume: true,
-      unowned: { status: 'ERROR', move: { start: 'ERROR', reservations: { from: ['pending'], to: 'error' } } },
+      unowned: { status: 'ERROR', move: { events: claimedToError, reservations: pendingToError } },
     },
-    UPDATING: { resume: true, unowned: derived },
+    UPDATING: {
+      resume: true,
+      unowned: [
+        { when: pendingIf, status: 'PENDING' },
+        { when: activeIf, status: 'ACTIVE' },
+        { when: terminatedIf, status: 'TERMINATED' },
+        { status: 'ERROR', move: { events: claimedToError } },
+      ],
+    },
     TERMINATING: {
       resume: true,
       unowned: [
         { when: { start: ['DONE'], reservations: { every: ['active'] } }, status: 'ACTIVE', move: { end: 'UNDONE' } },
-        { status: 'ERROR', move: { end: 'UNDONE' } },
+        { status: 'ERROR', move: { start: claimedToError, end: 'UNDONE' } },
       ],
     },
     DELETING: { attempt: 'delete' },

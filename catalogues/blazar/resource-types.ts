@@ -2,9 +2,14 @@
 import { resourceType } from 'homeostat'
 import { z } from 'zod'
 
-// Blazar: lease, reservation, event. Rows named as in spec/systems.md (1.x, B1..B9).
 export const lease = resourceType('blazar.lease', {
-  properties: z.object({ startDate: z.number(), endDate: z.number(), degraded: z.boolean() }),
+  properties: z.object({
+    name: z.string().default(''),
+    startDate: z.number(),
+    endDate: z.number(),
+    /** Something of its resources is missing or was changed; no status follows from it. */
+    degraded: z.boolean().default(false),
+  }),
   statuses: {
     stable: {
       PENDING: 'Waits for its start time.',
@@ -24,7 +29,13 @@ export const lease = resourceType('blazar.lease', {
 })
 
 export const reservation = resourceType('blazar.reservation', {
-  properties: z.object({ resourceType: z.string(), missingResources: z.boolean(), resourcesChanged: z.boolean() }),
+  properties: z.object({
+    resourceType: z.string(),
+    /** How many of them. */
+    amount: z.number().int().positive().default(1),
+    missingResources: z.boolean().default(false),
+    resourcesChanged: z.boolean().default(false),
+  }),
   statuses: {
     stable: { pending: 'Reserved for later.', active: 'In use.', deleted: 'Released.' },
     failed: { error: 'Start or end failed.' },

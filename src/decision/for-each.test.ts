@@ -63,6 +63,7 @@ describe('9 forEach', () => {
 
   test('9 resumption calls only what is left', () => {
     const t = new TableTop(Object.values(blazar))
+    t.now = 0
     const properties = { startDate: 10, endDate: 20, degraded: false }
     t.create('blazar.lease', 'L', {
       properties,
@@ -97,6 +98,7 @@ describe('9 forEach', () => {
     t.done('s')
     expect(t.owedBy('s')).toEqual(['tear'])
     const empty = new TableTop(Object.values(blazar))
+    empty.now = 0
     const properties = { startDate: 10, endDate: 20, degraded: false }
     empty.create('blazar.lease', 'L', { properties, input: { reservations: [] } })
     expect(empty.status('L')).toBe('PENDING')

@@ -183,6 +183,7 @@ describe('14 rules', () => {
   test('14 the combinations of Blazar hold through a whole life', () => {
     const t = new TableTop(Object.values(blazar))
     const input = { reservations: [{ resourceType: 'a' }] }
+    t.now = 0
     t.create('blazar.lease', 'L', { properties: { startDate: 10, endDate: 20, degraded: false }, input })
     t.done('L')
     const [reservation] = t.children(t.get('L').no)

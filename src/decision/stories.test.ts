@@ -25,6 +25,7 @@ describe('Blazar', () => {
 
   function leased() {
     const t = blazarTable()
+    t.now = 0
     t.create('blazar.lease', 'L', {
       properties,
       input: { reservations: [{ resourceType: 'a' }, { resourceType: 'b' }] },
@@ -79,9 +80,10 @@ describe('Blazar', () => {
     ['InvalidInput', 'PENDING'],
     ['Boom', 'ERROR'],
   ])('an update that fails with %s leads to %s', (code, to) => {
-    const { t, r0 } = leased()
+    const { t } = leased()
     t.request('L', 'update', { endDate: t.now + 30 })
-    t.failed('L', 'x', { item: r0, code })
+    t.failed('L', 'x', { code })
+    t.done('L')
     expect(t.status('L')).toBe(to)
   })
 

@@ -1,11 +1,25 @@
-// An attachment: the use of a volume by a host (spec 3.2 to 3.4).
+// An attachment: the use of a volume by a host. It and its volume move together, in one commit (spec 3.2 to 3.4).
+import { isAtRest, livingVolume } from './living-volume.ts'
 import { attachment, volume } from './resource-types.ts'
+
+const using = { others: { some: ['Attached', 'ErrorDetaching'] } } as const
+const moving = { others: { some: ['Attaching', 'Detaching'] } } as const
+
+/** Not attached: the volume is in use if another attachment uses it, else free. The last one on the way says so. */
+const notAttached = [
+  { when: using, status: 'ErrorAttaching', move: { volume: { from: ['Attaching'], to: 'InUse' } } },
+  { when: moving, status: 'ErrorAttaching' },
+  { status: 'ErrorAttaching', move: { volume: { from: ['Attaching'], to: 'Available' } } },
+] as const
 
 export const attachments = attachment
   .relations({ volume: { parent: volume }, others: { siblings: attachment } })
   .lifecycle({
+    // The first answer of each means that the step it belongs to has happened.
+    probes: { isAttached: ['yes', 'no'], isDetached: ['yes', 'no'] },
     operations: {
       create: {
+        meaning: 'Attaches the volume to a host.',
         from: [],
         requires: [
           { volume: ['Available', 'InUse'] },
@@ -13,58 +27,54 @@ export const attachments = attachment
             says: 'a volume in use is shared only if it allows it',
             test: ({ related: { volume } }) => volume?.status !== 'InUse' || volume.properties.multiAttach,
           },
+          {
+            says: "the host's zones include the volume's",
+            test: ({ resource: { properties }, related: { volume } }) =>
+              properties.hostZones === undefined ||
+              volume === undefined ||
+              properties.hostZones.includes(volume.properties.zone),
+          },
         ],
         steps: {
-          attach: { during: { status: 'Attaching', move: { volume: 'Attaching' } }, creates: 'link', deadline: '2m' },
-        },
-        to: { status: 'Attached', move: { volume: 'InUse' } },
-        onFailure: [
-          {
-            when: { others: { some: ['Attached', 'ErrorDetaching'] } },
-            status: 'ErrorAttaching',
-            move: { volume: 'InUse' },
+          attach: {
+            during: { status: 'Attaching', move: { volume: 'Attaching' } },
+            creates: 'link',
+            probe: 'isAttached',
+            deadline: '2m',
           },
-          { status: 'ErrorAttaching', move: { volume: 'Available' } },
-        ],
+        },
+        to: { status: 'Attached', move: { volume: { from: ['Attaching'], to: 'InUse' } } },
+        onFailure: notAttached,
       },
       delete: {
+        meaning: 'Detaches the volume, or clears away what a failed attaching left.',
         from: ['Attached', 'ErrorAttaching', 'ErrorDetaching'],
-        requires: [{ volume: ['Available', 'InUse'] }],
+        requires: [{ says: 'nothing else happens to its volume', test: ({ related: { volume } }) => isAtRest(volume) }],
         steps: {
+          // Without its volume the row is dropped at once, and what is left of it is swept. A volume in an error status keeps it.
           detach: {
-            during: { status: 'Detaching', move: { volume: { from: ['InUse'], to: 'Detaching' } } },
+            during: { status: 'Detaching', move: { volume: { from: ['Available', 'InUse'], to: 'Detaching' } } },
+            when: { volume: livingVolume },
             destroys: 'link',
+            probe: 'isDetached',
             deadline: '2m',
           },
         },
         to: [
-          {
-            when: { others: { some: ['Attached', 'ErrorDetaching'] } },
-            status: 'Detached',
-            move: { volume: { from: ['Detaching'], to: 'InUse' } },
-          },
+          { when: using, status: 'Detached', move: { volume: { from: ['Detaching'], to: 'InUse' } } },
+          { when: moving, status: 'Detached' },
           { status: 'Detached', move: { volume: { from: ['Detaching'], to: 'Available' } } },
         ],
         onFailure: { status: 'ErrorDetaching', move: { volume: { from: ['Detaching'], to: 'InUse' } } },
       },
     },
     heal: {
-      Attaching: {
-        resume: true,
-        unowned: [
-          {
-            when: { others: { some: ['Attached', 'ErrorDetaching'] } },
-            status: 'ErrorAttaching',
-            move: { volume: { from: ['Attaching'], to: 'InUse' } },
-          },
-          { status: 'ErrorAttaching', move: { volume: { from: ['Attaching'], to: 'Available' } } },
-        ],
-      },
+      Attaching: { resume: true, unowned: notAttached },
       Detaching: {
         resume: true,
         unowned: {
           status: 'ErrorDetaching',
-          move: { volume: { from: ['Detaching'], to: 'InUse' } },
+          move: { volume: { from: ['Available', 'Detaching'], to: 'InUse' } },
           attempt: 'delete',
         },
       },

@@ -1,13 +1,19 @@
-// What there is in OpenSDS: volumes with their snapshots and attachments (spec 3.1).
+// What there is in OpenSDS: volumes with their snapshots and attachments (spec 3.1). Names and statuses are the seed's.
 import { resourceType } from 'homeostat'
 import { z } from 'zod'
 
-// OpenSDS: volume, snapshot, attachment (spec/systems.md 3).
 export const volume = resourceType('opensds.volume', {
   properties: z.object({
+    name: z
+      .string()
+      .max(255)
+      .regex(/^[\w-]+$/, 'only letters, digits, _ and -')
+      .optional(),
+    /** In GB. */
     size: z.number().int().positive(),
+    profile: z.string().min(1).default('default'),
+    zone: z.string().min(1).default('default'),
     multiAttach: z.boolean().default(false),
-    snapshotId: z.string().optional(),
   }),
   statuses: {
     stable: { Available: 'Ready to use.', InUse: 'Attached to a host.' },
@@ -28,7 +34,10 @@ export const volume = resourceType('opensds.volume', {
 })
 
 export const snapshot = resourceType('opensds.snapshot', {
-  properties: z.object({ size: z.number() }),
+  properties: z.object({
+    /** In GB, of the volume when it was taken: written by the lifecycle, not by the asker. */
+    size: z.number().int().nonnegative().default(0),
+  }),
   statuses: {
     stable: { Available: 'Ready to use.' },
     transitional: { Creating: 'Being taken.', Deleting: 'Being deleted.' },
@@ -38,11 +47,18 @@ export const snapshot = resourceType('opensds.snapshot', {
 })
 
 export const attachment = resourceType('opensds.attachment', {
-  properties: z.object({ hostId: z.string() }),
+  properties: z.object({
+    hostId: z.string().min(1),
+    /** The host's availability zones, where the asker knows them; the backend looks in any case. */
+    hostZones: z.array(z.string()).optional(),
+  }),
   statuses: {
     stable: { Attached: 'The host uses the volume.' },
     transitional: { Attaching: 'Being attached.', Detaching: 'Being detached.' },
-    failed: { ErrorAttaching: 'Could not be attached.', ErrorDetaching: 'Could not be detached; still attached.' },
+    failed: {
+      ErrorAttaching: 'Could not be attached; what is left of it goes with its delete.',
+      ErrorDetaching: 'Could not be detached; still attached.',
+    },
     terminal: { Detached: 'Gone.' },
   },
 })

@@ -1,13 +1,23 @@
-// What there is in Sahara: clusters and their instances (spec 2.1).
+// What there is in Sahara: clusters and their instances (spec/systems.md 2.1, decisions 0.5 and 0.6).
 import { resourceType } from 'homeostat'
 import { z } from 'zod'
 
-// Sahara: cluster and instance (spec/systems.md 2).
 /** Machines by node group. */
-export const counts = z.record(z.string(), z.number().int().nonnegative())
+export const counts = z.record(z.string().min(1), z.number().int().nonnegative())
+export type Counts = z.infer<typeof counts>
 
 export const cluster = resourceType('sahara.cluster', {
-  properties: z.object({ counts, isTransient: z.boolean(), isProtected: z.boolean(), unfinishedJobs: z.number() }),
+  properties: z.object({
+    /** The sizes at which it last worked; its instances tell what is there now. */
+    counts,
+    isTransient: z.boolean().default(false),
+    isProtected: z.boolean().default(false),
+    unfinishedJobs: z.number().int().nonnegative().default(0),
+    /** Whether the engine may act for its owner: without a trust it waits to be terminated. */
+    hasTrust: z.boolean().default(true),
+    /** Deleted when it has been under way, in one status, for too long. Off by default, as in Sahara. */
+    cleanUpIncomplete: z.boolean().default(false),
+  }),
   statuses: {
     stable: { Active: 'Works.' },
     transitional: {
@@ -21,9 +31,11 @@ export const cluster = resourceType('sahara.cluster', {
       Scaling: 'The change is planned.',
       Decommissioning: 'Data is moved off machines that go.',
       'Deleting Instances': 'Machines are removed.',
-      'Adding Instances': 'Machines are added.',
+      'Adding Instances': 'Machines are added, booted and prepared.',
       Rollback: 'New machines are removed again.',
+      AwaitingTermination: 'It is to be deleted, and waits for a trust to do so.',
       Deleting: 'Being deleted.',
+      'Force Deleting': 'Being deleted without waiting for anything.',
     },
     failed: { Error: 'Stays until it is deleted.' },
     terminal: { gone: 'The row is removed.' },
@@ -31,9 +43,9 @@ export const cluster = resourceType('sahara.cluster', {
 })
 
 export const instance = resourceType('sahara.instance', {
-  properties: z.object({ group: z.string(), index: z.number() }),
+  properties: z.object({ group: z.string(), index: z.number().int().nonnegative() }),
   statuses: {
-    stable: { Active: 'Works.' },
+    stable: { Active: 'Its machine is there and belongs to the cluster.' },
     transitional: { Spawning: 'Being created.', Decommissioning: 'Data is moved off.', Deleting: 'Being removed.' },
     terminal: { gone: 'Removed.' },
   },

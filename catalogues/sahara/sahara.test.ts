@@ -7,8 +7,10 @@ const set = Object.values(sahara)
 
 test('check finds no error; what it warns of is known', () => {
   expect(checkLifecycles(set).map(({ severity, path, fault }) => `${severity} ${path}: ${fault}`)).toEqual([
-    // A protected cluster that is imported in Deleting stays there: somebody took its protection away in the middle.
+    // A protected cluster that is imported while it is being deleted stays there until somebody puts it right by hand.
+    'warning sahara.cluster.heal.AwaitingTermination.unowned.attempt: expire may be refused (it requires that isProtected is false and it is not being deleted already), and then nothing leads out',
     'warning sahara.cluster.heal.Deleting.unowned.attempt: delete may be refused (it requires that isProtected is false), and then nothing leads out',
+    'warning sahara.cluster.heal.Force Deleting.unowned.attempt: delete may be refused (it requires that isProtected is false), and then nothing leads out',
   ])
 })
 
@@ -27,9 +29,4 @@ test('the five answers to failure', () => {
   ])
   expect(answer('scale: decommission ')).toEqual(['Decommissioning -> Error'])
   expect(answer('scale: configureNew ')).toEqual(['Configuring -> Error'])
-})
-
-test('a delete that fails stays Deleting', () => {
-  const deleting = edgesOf(clusters, set).filter(({ from }) => from === 'Deleting')
-  expect(new Set(deleting.map(({ to }) => to))).toEqual(new Set(['gone']))
 })

@@ -7,6 +7,7 @@ import { callDeclared, holds, View } from './conditions.ts'
 import { DeclarationDefect, type Draft } from './draft.ts'
 import { arrive, cancelAsked, matchMoves, tellAsker, type Matched } from './landing.ts'
 import { doubted, meant, orphaned } from './ledger.ts'
+import { shownStatus } from './owed.ts'
 import type { EndedRun, Item, LandingRef, Resource, Run, RunOutcome } from './state.ts'
 
 /** Up to so many related resources move in one commit; more are moved in chunks of this size, the landing last. */
@@ -67,11 +68,12 @@ function enter(draft: Draft, plan: Plan, operation: OperationPlan, resource: Res
     resumed: 0,
   }
   const ledger = meant(resource, step, run.begun, draft.now)
+  const status = shownStatus(operation, step, run)
   const inStatus =
-    step.changes === null && resource.status === step.status
+    step.changes === null && resource.status === status
       ? draft.change(resource, { run: entered, ledger })
       : arrive(draft, plan, resource, {
-          status: step.status,
+          status,
           changes: step.changes,
           view: new View(draft, plan, resource),
           run: entered,

@@ -216,7 +216,8 @@ export function stopHealing(draft: Draft, plan: Plan, resource: Resource, comman
     // The budget that the landing looks at: what it may still attempt.
     resumed: isSpent ? healingBudget : 0,
   }
-  return draft.change(resource, { epoch, heals: healsOf(draft, resource), run })
+  // Whoever held it is gone: it has a run of its own now.
+  return draft.change(resource, { epoch, heals: healsOf(draft, resource), run, holder: null })
 }
 
 /** Stands in for a run nobody recorded. Of drift runs: `previous` is where they stand. */

@@ -2,6 +2,7 @@
 // A failure is our bug, never the user's.
 import { assert } from '../base/assert.ts'
 import type { OperationPlan, Plan, Plans } from '../lifecycle/plan.ts'
+import { shownStatus } from './owed.ts'
 import type { Resource, Run } from './state.ts'
 import { driftTimer } from './timers.ts'
 
@@ -114,7 +115,8 @@ function assertOperationRun(plan: Plan, resource: Resource, run: Run, name: stri
   if (run.phase === 'undo') assertUndo(operation, run, name)
   else assert(run.undoing.length === 0, `${name}: undoes nothing yet`)
   if (run.phase === 'probe') assert(step.probe !== null, `${name}: ${step.name} has no probe`)
-  if (run.phase !== 'undo') assert(resource.status === step.status, `${name}: ${step.name} is during ${step.status}`)
+  const shown = shownStatus(operation, step, run)
+  if (run.phase !== 'undo') assert(resource.status === shown, `${name}: ${step.name} is during ${shown}`)
   const goesOver = run.phase === 'step' && (step.forEach !== null || step.asks.length > 0)
   assert((run.items !== null) === goesOver, `${name}: items exactly in a step that goes over some`)
   if (run.items === null) return

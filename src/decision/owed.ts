@@ -1,6 +1,6 @@
 // What a run owes the outside world now. Derived from its state alone, so that nothing is lost with a process: whoever owns the
 // run compares this list with the calls under way, starts what is missing and aborts what is no longer owed.
-import type { Plan, StepPlan } from '../lifecycle/plan.ts'
+import type { OperationPlan, Plan, StepPlan } from '../lifecycle/plan.ts'
 import type { Millis } from '../base/clock.ts'
 import type { CallName } from './command.ts'
 import { runId, type No, type Resource, type Run } from './state.ts'
@@ -112,3 +112,7 @@ export function stepOf(plan: Plan, run: Run): StepPlan {
 export function undoneStep(plan: Plan, run: Run): StepPlan {
   return plan.operations.get(run.operation)!.steps[run.undoing[0]!]!
 }
+
+/** The status of a run at this step. */
+export const shownStatus = (operation: OperationPlan, step: StepPlan, { forced }: Pick<Run, 'forced'>): string =>
+  forced ? (operation.forcedStatus ?? step.status) : step.status

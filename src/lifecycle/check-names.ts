@@ -46,6 +46,7 @@ class NameChecker {
       const path = `${this.type}.operations.${name}`
       for (const status of operation.from) if (status !== '*') this.status(`${path}.from`, status)
       this.durations(path, { grace: operation.grace, force: operation.force })
+      this.status(`${path}.whileForced`, operation.whileForced)
       for (const [stepName, step] of Object.entries(operation.steps)) this.step(`${path}.steps.${stepName}`, step)
     }
   }

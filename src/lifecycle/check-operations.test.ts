@@ -201,6 +201,18 @@ describe('operations', () => {
       'warning t.thing.operations.delete.force: a forced one is refused while anything is under way',
       del({ force: '5s' }),
     ],
+    '`whileForced` without `force`': [
+      'error t.thing.operations.delete.whileForced: the operation cannot be forced',
+      del({ whileForced: 'Ending' }),
+    ],
+    '`whileForced` in a stable status': [
+      'error t.thing.operations.delete.whileForced: Ready is stable, not transitional',
+      del({ ifBusy: 'preempt', force: '5s', whileForced: 'Ready' }),
+    ],
+    '`whileForced` in no status': [
+      't.thing.operations.delete.whileForced: ',
+      del({ ifBusy: 'preempt', force: '5s', whileForced: 'Nowhere' }),
+    ],
     '`force` of a creation': [
       'warning t.thing.operations.create.force: it creates the resource',
       create({ force: '5s' }),

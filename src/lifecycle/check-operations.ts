@@ -14,6 +14,7 @@ import {
 import type { Faults } from './fault.ts'
 import { isKind, type World } from './known-names.ts'
 import { sourcesOf } from './lifecycle-graph.ts'
+import { kindsOf } from './resource-type.ts'
 import { refusesEmpty } from './schema.ts'
 import { listWords } from './words.ts'
 
@@ -32,6 +33,7 @@ export function checkOperations(faults: Faults, world: World, declaration: Decla
     checkTarget(faults, declaration, path, operation)
     checkFailure(faults, declaration, `${path}.onFailure`, casesOf(operation.onFailure))
     checkPrecedence(faults, path, operation)
+    checkForcedStatus(faults, declaration, path, operation)
     checkPrevious(faults, declaration, path, operation)
     checkUndo(faults, declaration, path, operation)
     for (const [stepName, step] of Object.entries(operation.steps)) {
@@ -212,6 +214,16 @@ function checkPrecedence(faults: Faults, path: string, { from, ifBusy, grace, fo
   } else if (force !== undefined && ifBusy !== 'preempt') {
     faults.warning(`${path}.force`, 'a forced one is refused while anything is under way', "Add ifBusy: 'preempt'.")
   }
+}
+
+function checkForcedStatus(faults: Faults, { resource }: Declaration, path: string, operation: OperationData): void {
+  const { whileForced, force } = operation
+  if (whileForced === undefined) return
+  if (force === undefined)
+    faults.error(`${path}.whileForced`, 'the operation cannot be forced', 'Give it `force`, or leave this out.')
+  const kind = kindsOf(resource).get(whileForced)
+  if (kind !== undefined && kind !== 'transitional')
+    faults.error(`${path}.whileForced`, `${whileForced} is ${kind}, not transitional`, 'Name a transitional status.')
 }
 
 function checkPrevious(faults: Faults, declaration: Declaration, path: string, operation: OperationData): void {

@@ -16,6 +16,7 @@ const operation = [
   'ifBusy',
   'grace',
   'force',
+  'whileForced',
   'steps',
   'to',
   'onFailure',

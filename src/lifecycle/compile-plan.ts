@@ -27,6 +27,7 @@ import type {
   Term,
   TimerPlan,
 } from './plan.ts'
+import { relationKindOf } from './relation.ts'
 import { conditionWords, healWords } from './words.ts'
 
 // A declaration is read here as plain data of many shapes; `checkLifecycles` has judged it before.
@@ -48,7 +49,6 @@ function ms(text: string): number {
 }
 
 const statusKinds = ['stable', 'transitional', 'failed', 'terminal'] as const
-const relationKinds = ['parent', 'children', 'child', 'descendants', 'siblings', 'pair', 'link', 'linkedBy'] as const
 
 export function compilePlans(lifecycles: readonly Lifecycle[]): Plans {
   const judgesOf = new Map<string, JudgePlan[]>()
@@ -139,7 +139,7 @@ function relationsReadBy(conditions: readonly ConditionPlan[]): Set<RelationPlan
 }
 
 function compileRelation(name: string, relation: Data): RelationPlan {
-  const kind = relationKinds.find((one) => one in relation)!
+  const kind = relationKindOf(relation)!
   return {
     name,
     kind,
@@ -260,6 +260,7 @@ function compileOperation(context: Context, name: string, operation: Data): Oper
     ifBusy: operation.ifBusy ?? 'refuse',
     graceMs: operation.grace ? ms(operation.grace) : operation.ifBusy === 'preempt' ? defaults.graceMs : 0,
     forceMs: operation.force ? ms(operation.force) : 0,
+    forcedStatus: operation.whileForced ?? null,
     steps: Object.entries<Data>(operation.steps).map(([step, data], index) => compileStep(context, step, index, data)),
     to,
     onFailure: compileFailure(context, operation.onFailure),
@@ -268,10 +269,9 @@ function compileOperation(context: Context, name: string, operation: Data): Oper
   }
 }
 
-function compileStep(context: Context, name: string, index: number, step: Data): StepPlan {
+function compileStep(context: Context, name: string, index: number, { retry, ...step }: Data): StepPlan {
   const during = typeof step.during === 'string' ? { status: step.during } : step.during
   const [each] = Object.entries<Data>(step.forEach ?? {})
-  const retry = step.retry
   return {
     name,
     index,

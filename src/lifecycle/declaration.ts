@@ -86,6 +86,7 @@ export interface OperationData {
   readonly ifBusy?: 'refuse' | 'queue' | 'preempt'
   readonly grace?: string
   readonly force?: string
+  readonly whileForced?: string
   readonly steps: Table<StepData>
   readonly to: CasesData
   readonly onFailure: CasesData

@@ -96,6 +96,24 @@ describe('operations', () => {
     ])
   })
 
+  test('forced, it may show a status of its own, from everywhere it starts to wherever it lands', () => {
+    const steps = { a: { during: 'Ending' } } as const
+    const operations = {
+      delete: {
+        from: ['Ready'],
+        steps,
+        to: 'Gone',
+        onFailure: 'Bad',
+        ifBusy: 'preempt',
+        force: '1s',
+        whileForced: 'Working',
+      },
+    } as const
+    const edges = edgesOf(thing.lifecycle({ operations, heal }))
+    expect(arrows(edges, 'step')).toContain('Ready -> Working')
+    expect(arrows(edges, 'done')).toEqual(['Ending -> Gone', 'Working -> Gone'])
+  })
+
   test('every case is an edge, with its words', () => {
     const operations = {
       work: {

@@ -150,7 +150,7 @@ export class PreviousStatuses {
 
 /** The transitional statuses that a run of the operation can show. */
 function statusesOf(operation: OperationData): ReadonlySet<string> {
-  const found = new Set<string>()
+  const found = new Set<string>(operation.whileForced === undefined ? [] : [operation.whileForced])
   for (const step of Object.values(operation.steps ?? {})) {
     const entered = namedStatus(entryOf(step))
     if (entered !== undefined) found.add(entered)
@@ -175,6 +175,10 @@ function addOperation(
   const came = previous.ofOperation(name)
   /** Statuses from which the next step may begin: steps that can be passed leave more than one. */
   let reach: readonly string[] = startsOf(declaration, previous, operation)
+  const forced = operation.whileForced
+  if (forced !== undefined) {
+    for (const from of reach) edges.add(from, forced, { why: `${name}: forced`, kind: 'step', operation: name })
+  }
   const begun: StepData[] = []
   for (const [stepName, step] of Object.entries(operation.steps ?? {})) {
     begun.push(step)
@@ -187,7 +191,7 @@ function addOperation(
     for (const one of failureOf(operation, step)) addFailure(failing, declaration, status, one)
     reach = canBePassed(operation, step) ? [...new Set([...reach, status])] : [status]
   }
-  for (const from of reach) {
+  for (const from of forced === undefined ? reach : [...reach, forced]) {
     for (const one of casesOf(operation.to)) {
       for (const to of targetsOf(one, came)) {
         const how = {

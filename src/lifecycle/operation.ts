@@ -75,6 +75,8 @@ export interface Operation<T, R, Input, Results, Probe> {
   readonly grace?: Duration
   /** May be forced: every step is tried once, this long; what is not confirmed becomes an orphan. */
   readonly force?: Duration
+  /** The status shown while it is forced (default: that of the step). */
+  readonly whileForced?: TransitionalOf<T>
   readonly steps: { readonly [Name in keyof Results]: Step<T, R, View<T, R, Input, Results>, Results[Name], Probe> }
   readonly to: Target<T, R, View<T, R, Input, Results>>
   readonly onFailure: Failure<T, R, View<T, R, Input, Results>>

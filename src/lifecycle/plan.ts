@@ -178,6 +178,8 @@ export interface OperationPlan {
   readonly graceMs: number
   /** 0: may not be forced. */
   readonly forceMs: number
+  /** Shown instead of the steps' own statuses while it is forced. */
+  readonly forcedStatus: string | null
   readonly steps: readonly StepPlan[]
   readonly to: readonly LandingPlan[]
   readonly onFailure: FailurePlan

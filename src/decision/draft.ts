@@ -260,27 +260,26 @@ export class Draft {
     return found
   }
 
-  private childrenOf(parent: No, relation: RelationPlan): Resource[] {
-    return this.living(parent).filter((one) => one.type === relation.type && fits(one, relation))
-  }
-
-  private living(parent: No): Resource[] {
+  /** Stored and new ones; a relation asks for those of its type that fit it, none for all. */
+  private childrenOf(parent: No, relation: RelationPlan | null): Resource[] {
     const found: Resource[] = []
     // A resource created here can have no stored children.
     if (!this.isCreated(parent)) {
       for (const one of this.situation.children(parent)) {
-        const now = this.current(one)
-        if (!this.isTerminal(now)) found.push(now)
+        if (relation !== null && one.type !== relation.type) continue
+        this.add(found, this.current(one), relation)
       }
     }
-    // New here, or set back from a terminal status: the situation does not list it.
     for (let i = 0; i < this.writes.length; i++) {
       const one = this.writes[i]!
-      if (one.parent !== parent || this.isTerminal(one)) continue
-      const before = this.befores[i]!
-      if (before === null || this.isTerminal(before)) found.push(one)
+      if (one.parent === parent && this.befores[i] === null) this.add(found, one, relation)
     }
     return found
+  }
+
+  private add(found: Resource[], one: Resource, relation: RelationPlan | null): void {
+    if (relation !== null && !fits(one, relation)) return
+    if (!this.isTerminal(one)) found.push(one)
   }
 
   private descendantsOf(root: No, relation: RelationPlan): Resource[] {
@@ -288,10 +287,10 @@ export class Draft {
     const seen = new Set<No>([root])
     const open = [root]
     for (let no = open.pop(); no !== undefined; no = open.pop()) {
-      for (const child of this.living(no)) {
+      for (const child of this.childrenOf(no, null)) {
         if (seen.has(child.no)) continue
         seen.add(child.no)
-        if (child.type === relation.type && fits(child, relation)) found.push(child)
+        if (fits(child, relation)) found.push(child)
         open.push(child.no)
       }
     }
@@ -305,6 +304,7 @@ export class Draft {
 }
 
 function fits(resource: Resource, relation: RelationPlan): boolean {
+  if (resource.type !== relation.type) return false
   for (const [name, value] of relation.where) if (resource.properties[name] !== value) return false
   return true
 }

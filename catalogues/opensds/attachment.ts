@@ -1,15 +1,16 @@
 // An attachment: the use of a volume by a host. It and its volume move together, in one commit (spec 3.2 to 3.4).
-import { isAtRest, livingVolume } from './living-volume.ts'
+import { letsDetach, livingVolume } from './living-volume.ts'
 import { attachment, volume } from './resource-types.ts'
 
 const using = { others: { some: ['Attached', 'ErrorDetaching'] } } as const
-const moving = { others: { some: ['Attaching', 'Detaching'] } } as const
+/** Others are on the way with the volume: the last of them says where it goes. */
+const notLast = { others: { some: ['Attaching', 'Detaching'] }, volume: ['Attaching', 'Detaching'] } as const
 
-/** Not attached: the volume is in use if another attachment uses it, else free. The last one on the way says so. */
+/** Not attached: the volume is in use if another attachment uses it, else free. */
 const notAttached = [
-  { when: using, status: 'ErrorAttaching', move: { volume: { from: ['Attaching'], to: 'InUse' } } },
-  { when: moving, status: 'ErrorAttaching' },
-  { status: 'ErrorAttaching', move: { volume: { from: ['Attaching'], to: 'Available' } } },
+  { when: notLast, status: 'ErrorAttaching' },
+  { when: using, status: 'ErrorAttaching', move: { volume: { from: ['Attaching', 'Detaching'], to: 'InUse' } } },
+  { status: 'ErrorAttaching', move: { volume: { from: ['Attaching', 'Detaching', 'InUse'], to: 'Available' } } },
 ] as const
 
 export const attachments = attachment
@@ -49,7 +50,12 @@ export const attachments = attachment
       delete: {
         meaning: 'Detaches the volume, or clears away what a failed attaching left.',
         from: ['Attached', 'ErrorAttaching', 'ErrorDetaching'],
-        requires: [{ says: 'nothing else happens to its volume', test: ({ related: { volume } }) => isAtRest(volume) }],
+        requires: [
+          {
+            says: 'nothing but detaching happens to its volume',
+            test: ({ related: { volume } }) => letsDetach(volume),
+          },
+        ],
         steps: {
           // Without its volume the row is dropped at once, and what is left of it is swept. A volume in an error status keeps it.
           detach: {
@@ -61,22 +67,28 @@ export const attachments = attachment
           },
         },
         to: [
+          { when: notLast, status: 'Detached' },
           { when: using, status: 'Detached', move: { volume: { from: ['Detaching'], to: 'InUse' } } },
-          { when: moving, status: 'Detached' },
           { status: 'Detached', move: { volume: { from: ['Detaching'], to: 'Available' } } },
         ],
-        onFailure: { status: 'ErrorDetaching', move: { volume: { from: ['Detaching'], to: 'InUse' } } },
+        onFailure: [
+          { when: notLast, status: 'ErrorDetaching' },
+          { status: 'ErrorDetaching', move: { volume: { from: ['Detaching'], to: 'InUse' } } },
+        ],
       },
     },
     heal: {
       Attaching: { resume: true, unowned: notAttached },
       Detaching: {
         resume: true,
-        unowned: {
-          status: 'ErrorDetaching',
-          move: { volume: { from: ['Available', 'Detaching'], to: 'InUse' } },
-          attempt: 'delete',
-        },
+        unowned: [
+          { when: notLast, status: 'ErrorDetaching', attempt: 'delete' },
+          {
+            status: 'ErrorDetaching',
+            move: { volume: { from: ['Available', 'Attaching', 'Detaching'], to: 'InUse' } },
+            attempt: 'delete',
+          },
+        ],
       },
     },
   })

@@ -18,13 +18,8 @@ export const volumes = volume
     probes: { volumeExists: ['yes', 'no'], volumeGone: ['yes', 'no'], realSize: ['grown', 'same'] },
     rules: {
       attached: {
-        says: 'a volume is in use exactly while something is attached, and on the way only with an attachment',
-        holds: {
-          Available: { attachments: { none: [...moving, ...using] } },
-          InUse: { attachments: { some: using } },
-          Attaching: { attachments: { some: moving } },
-          Detaching: { attachments: { some: moving } },
-        },
+        says: 'a volume is in use exactly while something is attached',
+        holds: { Available: { attachments: { none: using } }, InUse: { attachments: { some: using } } },
       },
       deletable: {
         says: 'a volume with snapshots or attachments is not deleted',
@@ -34,8 +29,8 @@ export const volumes = volume
     moves: [
       { from: ['Available', 'InUse'], to: 'Attaching', by: 'attachments' },
       { from: ['Available', 'InUse'], to: 'Detaching', by: 'attachments' },
-      { from: ['Attaching', 'Detaching'], to: 'Available', by: 'attachments' },
-      // From Available only by healing: an attachment was found on its way though the volume did not know it.
+      // Between Available and InUse only by healing: attachments were found on the way though the volume was not.
+      { from: ['Attaching', 'Detaching', 'InUse'], to: 'Available', by: 'attachments' },
       { from: ['Attaching', 'Detaching', 'Available'], to: 'InUse', by: 'attachments' },
     ],
     operations: {

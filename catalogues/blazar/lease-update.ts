@@ -87,6 +87,12 @@ function beforeEndTime(view: View & EventItem): number {
   return view.input.beforeEndDate ?? Math.max(start, end - distance)
 }
 
+/** Only what really changes is written. */
+const ifMoved = (date: 'startDate' | 'endDate') => ({
+  only: { says: `the ${date} is given`, test: ({ input }: View) => input[date] !== undefined },
+  set: { time: ({ input, item }: View & EventItem) => input[date] ?? item.properties.time },
+})
+
 /** What changes with the landing of an update. */
 export const updated = {
   set: {
@@ -95,21 +101,32 @@ export const updated = {
     endDate: (view: View) => datesOf(view).end,
   },
   move: {
-    start: { set: { time: ({ input, item }: View & EventItem) => input.startDate ?? item.properties.time } },
-    end: { set: { time: ({ input, item }: View & EventItem) => input.endDate ?? item.properties.time } },
-    beforeEnd: { set: { time: beforeEndTime } },
+    start: ifMoved('startDate'),
+    end: ifMoved('endDate'),
+    beforeEnd: {
+      only: {
+        says: 'its time changes',
+        test: (view: View & EventItem) => beforeEndTime(view) !== view.item.properties.time,
+      },
+      set: { time: beforeEndTime },
+    },
     // B6: one that is done is scheduled again when it moves; one in ERROR is not.
     events: {
       from: ['DONE'],
       only: {
         says: 'it announces the end, and is moved',
-        test: (view: View & EventItem) =>
-          view.item.properties.eventType === 'before_end_lease' &&
-          (view.input.endDate !== undefined || view.input.beforeEndDate !== undefined),
+        test: ({ item, input }: View & EventItem) =>
+          item.properties.eventType === 'before_end_lease' &&
+          (input.endDate !== undefined || input.beforeEndDate !== undefined),
       },
       to: 'UNDONE',
     },
     reservations: {
+      only: {
+        says: 'it is named',
+        test: ({ input, item }: View & ReservationItem) =>
+          input.reservations?.some(({ id }) => id === item.id) ?? false,
+      },
       set: {
         amount: ({ input, item }: View & ReservationItem) =>
           input.reservations?.find(({ id }) => id === item.id)?.amount ?? item.properties.amount,

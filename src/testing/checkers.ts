@@ -11,6 +11,7 @@ import { EventChecks } from './event-checks.ts'
 import type { StoreWatch } from './faulty-store.ts'
 import { RuleJudge } from './rule-judge.ts'
 import { Seen } from './seen.ts'
+import type { Timeline } from './simulated-clock.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 import { SituationCounts } from './situations.ts'
 
@@ -41,7 +42,7 @@ export class Judgement {
 
 export interface CheckersParts {
   readonly judgement: Judgement
-  readonly now: () => Millis
+  readonly timeline: Timeline
   /** A handle of its own, for reading the feed as a subscriber does. */
   readonly reader: Store
   readonly isFar: boolean
@@ -76,7 +77,12 @@ export class Checkers implements StoreWatch {
   }
 
   get now(): Millis {
-    return this.#parts.now()
+    return this.#parts.timeline.now
+  }
+
+  /** What leases are judged by: the machine's clock, or the far store's own. */
+  get wall(): Millis {
+    return this.#parts.timeline.wall
   }
 
   fail(promise: string, text: string): void {

@@ -37,7 +37,6 @@ interface Told {
   readonly before: Resource | undefined
   readonly after: Resource
   readonly process: SimulatedProcess
-  readonly at: Millis
   /** The first of its resource in the batch. */
   readonly isFirst: boolean
 }
@@ -80,7 +79,7 @@ export class EventChecks {
       this.#judgeWay(event, after, stands, isByHand(batch, after) || this.#isApart(after))
       this.#judgeEpoch(event, after, process)
       const before = seen.states.get(event.no)
-      this.#judgeMeaning({ event, before, after, process, at, isFirst: !told.has(event.no) })
+      this.#judgeMeaning({ event, before, after, process, isFirst: !told.has(event.no) })
       told.add(event.no)
     }
     for (const [no, status] of stands) {
@@ -177,7 +176,7 @@ export class EventChecks {
     moved: ({ after }) => {
       if (after.links['pair'] !== undefined) this.#checkers.situations.saw('pair moved')
     },
-    sweeping: ({ event, before, at }) => this.#sweeping(event, before, at),
+    sweeping: ({ event, before }) => this.#sweeping(event, before),
     writtenOff: ({ event }) => void this.#checkers.seen.writtenOff.add(word(event, 'orphan')),
     orphaned: ({ event: { by } }) => {
       if (by.startsWith('sweeper ')) this.#checkers.situations.saw('sweep failed')
@@ -210,14 +209,14 @@ export class EventChecks {
   }
 
   /** Healing is for what is stuck: its owner gone, nobody at work on it, or overdue. */
-  #healed({ event, before, after, at, isFirst }: Told): void {
+  #healed({ event, before, after, isFirst }: Told): void {
     const { situations, seen } = this.#checkers
     const detail = event.detail ?? {}
     const found = detail['found']
     const name = `${after.type} ${after.id}`
     const run = before?.run ?? null
     if (isFirst && run !== null && run.kind === 'operation' && run.parked === null) {
-      if (found === 'ownerLost' && !seen.isGone(run.owner, at)) {
+      if (found === 'ownerLost' && !seen.isGone(run.owner, this.#checkers.wall)) {
         this.#checkers.fail('G4', `${name} was taken from incarnation ${run.owner}, which lives`)
       }
       if (found === 'unowned') this.#checkers.fail('G4', `${name} has a run, but was healed`)
@@ -259,8 +258,9 @@ export class EventChecks {
   }
 
   /** An orphan is swept by one at a time. */
-  #sweeping(event: Event, before: Resource | undefined, at: Millis): void {
+  #sweeping(event: Event, before: Resource | undefined): void {
     const { no, by } = event
+    const at = this.#checkers.wall
     const name = word(event, 'orphan')
     const entry = before?.ledger.find((one) => one.name === name)
     if (entry?.state !== 'sweeping' || `sweeper ${entry.sweeper}` === by) return

@@ -21,6 +21,8 @@ export interface Setting {
   readonly shuffle: number
   /** Wall clocks differ by up to this much. */
   readonly skewMs: number
+  /** The machine's clock is set now and then. Only near: a far store has a clock of its own. */
+  readonly hasJumps: boolean
   /** Somebody looks on: feeds, waits, explanations. */
   readonly isWatched: boolean
   /** The first process only takes requests. */
@@ -79,6 +81,7 @@ export const quietSetting: Setting = {
   leaseMs: 10_000,
   shuffle: 0,
   skewMs: 0,
+  hasJumps: false,
   isWatched: false,
   hasClerk: false,
   engine: {},
@@ -91,13 +94,15 @@ const levels = [0.01, 0.03, 0.1, 0.3] as const
 export function drawSetting(choices: Choices): Setting {
   const stream = choices.stream('setting')
   const rate = (weight = 1) => (stream.below(2) === 0 ? 0 : levels[stream.below(levels.length)]! * weight)
+  const isFar = stream.below(3) === 2
   return {
-    isFar: stream.below(3) === 2,
+    isFar,
     processes: [2, 1, 3][stream.below(3)]!,
     checksEpoch: stream.below(3) !== 2,
     leaseMs: [10_000, 5_000, 30_000][stream.below(3)]!,
     shuffle: stream.below(2) === 0 ? 0 : choices.seed + 1,
     skewMs: stream.below(4) === 3 ? 2_000 : 0,
+    hasJumps: stream.below(4) === 3 && !isFar,
     isWatched: stream.below(6) === 5,
     hasClerk: stream.below(8) === 7,
     engine: stream.below(3) === 2 ? drawEngine(stream) : {},

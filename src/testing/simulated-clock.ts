@@ -36,6 +36,8 @@ export const beginning: Millis = Date.UTC(2031, 0, 1)
 
 export class Timeline {
   now: Millis = beginning
+  /** How far the wall clock of the machine has been put forward (or back): real time does not notice. */
+  jumpedMs = 0
   /** Events run so far. */
   count = 0
   /** Whose event is being run. */
@@ -48,6 +50,11 @@ export class Timeline {
 
   constructor(shuffle = 0) {
     this.#shuffle = shuffle
+  }
+
+  /** What the clock on the wall says. */
+  get wall(): Millis {
+    return this.now + this.jumpedMs
   }
 
   /** Plans `run` for an owner (null: the outside, which never dies). The answer can be given to `cancel`. */
@@ -165,7 +172,7 @@ export class SimulatedClock implements Clock {
   }
 
   now(): Millis {
-    return this.#timeline.now + this.#skewMs
+    return this.#timeline.wall + this.#skewMs
   }
 
   monotonic(): number {

@@ -126,7 +126,7 @@ export class Hosts {
     const running = this.#hosts.filter((host) => host.process.isRunning)
     if (running.length === 0) return
     const host = running[stream.below(running.length)]!
-    switch (stream.below(4)) {
+    switch (stream.below(faults.setting.hasJumps ? 5 : 4)) {
       case 0:
         return this.#die(host, 'crash', 'at any moment')
       case 1:
@@ -134,9 +134,23 @@ export class Hosts {
       case 2:
         checkers.faulted(host.process, 'pauses at any moment')
         return host.process.pause(faults.pauseMs(), () => checkers.faulted(host.process, 'goes on'))
+      case 3:
+        return this.#stop(host)
       default:
-        this.#stop(host)
+        return this.#jump()
     }
+  }
+
+  /** How far the wall clock was put back in all. */
+  putBackMs = 0
+
+  /** Somebody sets the machine's clock. */
+  #jump(): void {
+    const { timeline, stream, checkers } = this.#parts
+    const ms = [60_000, -60_000, 3_600_000, -300_000][stream.below(4)]!
+    timeline.jumpedMs += ms
+    this.putBackMs += Math.max(0, -ms)
+    checkers.tell('clock', '~', `is set by ${ms / 1_000} s`)
   }
 
   #stop(host: Host): void {

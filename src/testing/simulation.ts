@@ -142,7 +142,7 @@ class Simulation {
     void this.#reader.useKinds((type, status) => plans.kindOf(type, status))
     this.#checkers = new Checkers({
       judgement,
-      now: () => this.#timeline.now,
+      timeline: this.#timeline,
       reader: this.#reader,
       isFar: setting.isFar,
       tell: this.#story?.tell,
@@ -173,7 +173,7 @@ class Simulation {
       this.#actionsLeft++
       this.#timeline.after(0, null, () => {
         this.#actionsLeft--
-        this.#ask(this.#workload.deleteOf(no, this.#timeline.now))
+        this.#ask(this.#workload.deleteOf(no, this.#timeline.wall))
       })
     }
     for (let n = 0; n < this.#faults.setting.processes; n++) this.#hosts.spawn()
@@ -240,7 +240,7 @@ class Simulation {
       this.#timeline.at(at, null, () => {
         this.#actionsLeft--
         this.#hosts.disturb()
-        for (const command of this.#workload.next(this.#timeline.now)) this.#ask(command)
+        for (const command of this.#workload.next(this.#timeline.wall)) this.#ask(command)
       })
       at += [100, 10, 700, 3_000, 12_000, 40_000][plan.weighted([6, 5, 5, 4, 3, 1])]!
     }
@@ -254,7 +254,7 @@ class Simulation {
     this.#faults.calm()
     const survivor = this.#hosts.leaveOne()
     this.#story?.tell(survivor.name, '☼', 'faults stop here; the others stay dead or frozen for ever')
-    const boundMs = settleBoundMs(this.#simulator.plans, this.#settings, this.#faults.setting.skewMs)
+    const boundMs = this.#boundMs
     const bound = calmAt + boundMs
     // Messages that dead and frozen processes had sent to a far store still arrive.
     if (this.#faults.setting.isFar) this.#runUntil(calmAt + 35_000, () => false)
@@ -273,6 +273,12 @@ class Simulation {
     }
     if (!isFine && this.#isFine) this.#checkers.fail('G1', this.#unsettledWords(boundMs))
     return this.#timeline.now - calmAt
+  }
+
+  /** Where the wall clock was put back, what waits for a time waits that much longer. */
+  get #boundMs(): number {
+    const wrongMs = this.#faults.setting.skewMs + this.#hosts.putBackMs
+    return settleBoundMs(this.#simulator.plans, this.#settings, wrongMs)
   }
 
   #unsettledWords(boundMs: number): string {
@@ -298,13 +304,14 @@ class Simulation {
 
   /** Nothing changes any more, until the first declared timer is due. */
   #staySettled(): void {
-    const boundMs = settleBoundMs(this.#simulator.plans, this.#settings, this.#faults.setting.skewMs)
+    const boundMs = this.#boundMs
     const { now } = this.#timeline
     const shortMs = 2 * this.#settings.leaseMs + 70_000
     let until = now + (this.#conditions.isLong === true ? 10 * boundMs : shortMs)
     for (const { timers } of this.#checkers.seen.states.values()) {
       for (const [timer, due] of Object.entries(timers)) {
-        if (timer !== 'drift probe') until = Math.min(until, due - 2_000 - this.#faults.setting.skewMs)
+        if (timer !== 'drift probe')
+          until = Math.min(until, due - this.#timeline.jumpedMs - 2_000 - this.#faults.setting.skewMs)
       }
     }
     this.#onlookers?.leave()

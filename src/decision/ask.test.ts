@@ -198,4 +198,30 @@ describe('10 ask', () => {
     waiting.done('a')
     expect(waiting.owedBy('s')).toEqual(['lock'])
   })
+
+  test('10 what waits its turn is withdrawn with its asker, and a request that comes too late begins nothing', () => {
+    const t = shop(['a', 'Busy'])
+    t.asks = false
+    t.request('s', 'close')
+    const ask = t.askFor(t.get('s'), t.call('s', 'a'))
+    t.request('a', 'stop')
+    t.ok(ask)
+    t.ok({ kind: 'cancelRun', no: t.get('s').no, by: 'ann', reason: 'stay open' })
+    expect(t.get('a')).toMatchObject({ status: 'Stopping', queue: [] })
+    expect(t.lastEvent('a')).toMatchObject({ kind: 'dropped', detail: { operation: 'stop' } })
+    expect(t.refused({ ...ask, key: 'another' })).toMatchObject({ code: 'step_not_waiting' })
+  })
+
+  test('10 the end of a request that waited its turn, when the message was lost, is told by where it stands', () => {
+    const t = shop(['a', 'Busy'])
+    t.asks = false
+    t.request('s', 'close')
+    const ask = t.askFor(t.get('s'), t.call('s', 'a'))
+    t.request('a', 'stop')
+    t.ok(ask)
+    t.decideOne(t.ending('a', { kind: 'done', result: null }))
+    expect(t.get('a')).toMatchObject({ status: 'Idle', run: null, queue: [] })
+    t.ok(ask)
+    expect(t.owedBy('s')).toEqual(['lock'])
+  })
 })

@@ -175,6 +175,8 @@ function failInstead(draft: Draft, command: CarryingOn, code: string, words: str
       epoch: isHealed ? resource.epoch + 1 : resource.epoch,
       run: { ...run, owner: isHealed ? command.owner : run.owner, phase: 'step', parked: null },
     })
+    if (code === 'declaration_defect')
+      again.report({ no: resource.no, kind: code, status: resource.status, text: words, evidence: {} })
     const after = failStep(again, plan, stopped, { code, reasons: [...reasonsOf(command), words] })
     tellFailed(again, plan, after, resource.status, run, { code, reason: words })
     return findBreaches(again).length === 0 ? accept(again, plain(after)) : null

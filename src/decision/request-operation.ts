@@ -5,7 +5,7 @@ import { beginRun, nameOf, type Asked } from './begin-run.ts'
 import type { ImportResource, RequestOperation, Target } from './command.ts'
 import { Refusal, type Draft } from './draft.ts'
 import { checkAgainst } from './schema-check.ts'
-import { generatedId, numberOfGeneratedId, type KeyRecord, type Resource, type RunRef } from './state.ts'
+import { generatedId, numberOfGeneratedId, runId, type KeyRecord, type Resource, type RunRef } from './state.ts'
 import { noTimers } from './timers.ts'
 
 export interface Requested {
@@ -21,6 +21,7 @@ export function requestOperation(draft: Draft, command: RequestOperation): Reque
   if (recorded !== null) return replay(draft, command, recorded, hash)
   const resource = operation?.creates ? createBlank(draft, plan, operation, command) : existing(draft, plan, command)
   if (operation === undefined) throw unknownOperation(plan, resource, command.operation)
+  refuseForEndedAsker(draft, command)
   refuseFollower(draft, plan, resource)
   const asked: Asked = {
     operation,
@@ -35,6 +36,12 @@ export function requestOperation(draft: Draft, command: RequestOperation): Reque
   if (command.key !== undefined)
     draft.key = { key: command.key, hash, no: resource.no, begun: begun.begun, at: draft.now }
   return { resource: begun.resource, begun: begun.begun }
+}
+
+/** A request that was on its way when its asker ended is wanted by nobody. */
+function refuseForEndedAsker(draft: Draft, { askedBy, operation }: RequestOperation): void {
+  if (askedBy === undefined || draft.get(askedBy.no)?.run?.begun === askedBy.begun) return
+  throw new Refusal('step_not_waiting', `Run ${runId(askedBy)}, which asked for ${operation}, has ended.`)
 }
 
 function planFor(draft: Draft, type: string): Plan {
@@ -64,8 +71,10 @@ function replay(draft: Draft, command: RequestOperation, recorded: KeyRecord, ha
   const resource = draft.get(recorded.no)
   if (resource === null)
     throw new Refusal('resource_not_found', `The resource of the request with key '${command.key}' is gone.`)
-  if (command.askedBy !== undefined && !isWaitedFor(resource, recorded, command.askedBy))
-    tellEnd(draft, resource, recorded, command.askedBy)
+  if (command.askedBy !== undefined && !isWaitedFor(resource, recorded, command.askedBy)) {
+    const to = draft.planOf(resource).operations.get(command.operation)?.to ?? []
+    tellEnd(draft, resource, recorded, command.askedBy, to.length === 1 && to[0]!.status === resource.status)
+  }
   return { resource, begun: recorded.begun }
 }
 
@@ -77,9 +86,10 @@ function isWaitedFor(resource: Resource, recorded: KeyRecord, asker: RunRef): bo
 }
 
 /** An asker that lost our first message learns here that the run has ended already. */
-function tellEnd(draft: Draft, resource: Resource, recorded: KeyRecord, asker: RunRef): void {
+function tellEnd(draft: Draft, resource: Resource, recorded: KeyRecord, asker: RunRef, isThere: boolean): void {
   const ended = draft.situation.endedRun(recorded.no, recorded.begun)
-  const succeeded = ended?.outcome === 'succeeded' || ended?.outcome === 'forced'
+  // The run of a request that waited its turn is not in the record of its key: then it is told by where it stands.
+  const succeeded = ended === null ? isThere : ended.outcome === 'succeeded' || ended.outcome === 'forced'
   draft.follow({
     kind: 'relatedRunEnded',
     no: asker.no,

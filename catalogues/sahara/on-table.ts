@@ -40,4 +40,7 @@ export function active(given: Record<string, unknown> = {}): TableTop {
 
 /** Living instances: name and status. */
 export const members = (t: TableTop): string[] =>
-  t.children(t.get('c').no).map(({ properties: is, status }) => `${is['group']}${is['index']} ${status}`)
+  t.children(t.get('c').no).map(({ properties: is, status }) => {
+    const { group, index } = is as { group: string; index: number }
+    return `${group}${index} ${status}`
+  })

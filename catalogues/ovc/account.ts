@@ -1,8 +1,39 @@
 // An account: owns everything else. Heal rows are named A1..A6 as in spec 4.3.
 import { previous } from 'homeostat'
 import { z } from 'zod'
-import { bin, reason } from './recycle-bin.ts'
+import { bin, notInBin, reason } from './recycle-bin.ts'
+import {
+  busyCloudspaces,
+  busyDisks,
+  busyImages,
+  busyMachines,
+  isOneOf,
+  liveCloudspaces,
+  liveMachines,
+} from './related-statuses.ts'
 import { account, cloudspace, disk, image, machine } from './resource-types.ts'
+
+/** What the operator's API asks of cloudspaces: their machines are deleted with them. */
+const withMachines = () => ({ withMachines: true })
+
+interface Owned {
+  readonly related: {
+    readonly cloudspaces: readonly { readonly status: string }[]
+    readonly machines: readonly { readonly status: string }[]
+    readonly images: readonly { readonly status: string }[]
+    readonly disks: readonly { readonly status: string }[]
+  }
+}
+
+/** Something that it owns is in the middle of something: the driver looks again until nothing is. */
+export const ownsBusy = {
+  says: 'something of it is busy',
+  test: ({ related }: Owned): boolean =>
+    isOneOf(busyCloudspaces, related.cloudspaces) ||
+    isOneOf(busyMachines, related.machines) ||
+    isOneOf(busyImages, related.images) ||
+    isOneOf(busyDisks, related.disks),
+} as const
 
 export const accounts = account
   .relations({
@@ -19,19 +50,23 @@ export const accounts = account
         from: ['CONFIRMED'],
         input: z.object({ name: z.string() }),
         steps: { saveAccount: { during: 'UPDATING' } },
-        to: 'CONFIRMED',
+        to: { status: 'CONFIRMED', set: { name: ({ input }) => input.name } },
         onFailure: previous,
       },
       disable: {
+        meaning: 'Pauses every enabled cloudspace, which stops its machines; disabled ones are left as they are.',
         from: ['CONFIRMED'],
         input: reason,
         steps: {
+          awaitRest: { during: 'DISABLING', when: { cloudspaces: { some: busyCloudspaces } }, deadline: '30m' },
           pauseCloudspaces: { during: 'DISABLING', ask: { cloudspaces: { operation: 'pause', in: ['DEPLOYED'] } } },
         },
         to: { status: 'DISABLED', set: { enabled: false } },
+        // Cloudspaces that were paused already are started again by their own timer (`restart`).
         onFailure: previous,
       },
       enable: {
+        meaning: 'Starts the paused cloudspaces; one that does not start stays paused and is tried again later.',
         from: ['DISABLED'],
         input: reason,
         steps: {
@@ -44,15 +79,44 @@ export const accounts = account
         onFailure: previous,
       },
       delete: {
-        from: ['CONFIRMED', 'DISABLED'],
+        meaning: 'Machines, which use the images, then images, cloudspaces and detached disks go to the bin before it.',
+        from: ['CONFIRMED', 'DISABLED', 'DELETED'],
         input: reason,
         steps: {
-          deleteImages: { during: 'DELETING', ask: { images: { operation: 'delete', in: ['CREATED', 'DISABLED'] } } },
+          awaitRest: {
+            during: 'DELETING',
+            when: {
+              says: 'it is not in the bin yet, and something of it is busy',
+              test: (view) => notInBin.test(view) && ownsBusy.test(view),
+            },
+            deadline: '30m',
+          },
+          // Clones before originals: an original with a clone refuses at first, and is asked again.
+          deleteClones: {
+            during: 'DELETING',
+            when: notInBin,
+            ask: { machines: { operation: 'delete', in: liveMachines, failed: 'goOn' } },
+          },
+          deleteMachines: {
+            during: 'DELETING',
+            when: notInBin,
+            ask: { machines: { operation: 'delete', in: liveMachines } },
+          },
+          deleteImages: {
+            during: 'DELETING',
+            when: notInBin,
+            ask: { images: { operation: 'delete', in: ['CREATED', 'DISABLED'] } },
+          },
           deleteCloudspaces: {
             during: 'DELETING',
-            ask: { cloudspaces: { operation: 'delete', in: ['VIRTUAL', 'DEPLOYED', 'DISABLED', 'PAUSED'] } },
+            when: notInBin,
+            ask: { cloudspaces: { operation: 'delete', in: liveCloudspaces, input: withMachines } },
           },
-          deleteDisks: { during: 'DELETING', ask: { disks: { operation: 'delete', in: ['CREATED'] } } },
+          deleteDisks: {
+            during: 'DELETING',
+            when: notInBin,
+            ask: { disks: { operation: 'delete', in: ['CREATED'] } },
+          },
         },
         to: 'DELETED',
         onFailure: previous,
@@ -68,15 +132,24 @@ export const accounts = account
         from: ['CONFIRMED', 'DISABLED', 'DELETED'],
         input: reason,
         steps: {
+          awaitRest: { during: 'DESTROYING', when: ownsBusy, deadline: '30m' },
+          destroyClones: {
+            during: 'DESTROYING',
+            ask: {
+              machines: { operation: 'destroy', in: [...liveMachines, 'DELETED', 'ERROR'], failed: 'goOn' },
+            },
+          },
+          destroyMachines: {
+            during: 'DESTROYING',
+            ask: { machines: { operation: 'destroy', in: [...liveMachines, 'DELETED', 'ERROR'] } },
+          },
           destroyImages: {
             during: 'DESTROYING',
-            ask: { images: { operation: 'destroy', in: ['CREATED', 'DISABLED', 'DELETED'] } },
+            ask: { images: { operation: 'destroy', in: ['VIRTUAL', 'CREATED', 'DISABLED', 'DELETED'] } },
           },
           destroyCloudspaces: {
             during: 'DESTROYING',
-            ask: {
-              cloudspaces: { operation: 'destroy', in: ['VIRTUAL', 'DEPLOYED', 'DISABLED', 'PAUSED', 'DELETED'] },
-            },
+            ask: { cloudspaces: { operation: 'destroy', in: [...liveCloudspaces, 'DELETED'] } },
           },
         },
         to: { status: 'DESTROYED', move: { disks: 'TOBEDESTROYED' } },

@@ -1,19 +1,39 @@
 // A cloudspace: a network with a firewall and the machines in it. Heal rows are named C1..C10 as in spec 4.3.
 import { previous } from 'homeostat'
 import { z } from 'zod'
-import { bin, reason } from './recycle-bin.ts'
+import { bin, forgotten, notInBin, reason } from './recycle-bin.ts'
+import { busyMachines, isOneOf, liveMachines } from './related-statuses.ts'
 import { account, cloudspace, machine } from './resource-types.ts'
+
+/** The user's API refuses while machines live; the operator's deletes them first. */
+const deletion = z.object({ reason: z.string().default(''), withMachines: z.boolean().default(false) })
+
+const machinesBusy = { machines: { some: busyMachines } } as const
+
+const probed = { up: 'DEPLOYED', down: 'PAUSED' } as const
 
 export const cloudspaces = cloudspace
   .relations({ account: { parent: account }, machines: { children: machine } })
   .lifecycle({
-    timers: { retention: bin, forgotten: { in: ['VIRTUAL'], after: '1d', ask: 'destroy' } },
+    timers: {
+      retention: bin,
+      forgotten,
+      // PAUSED means: the firewall stands still, and is started again by itself where the account is open (note C5).
+      restart: {
+        in: ['PAUSED'],
+        when: { enabled: true, account: ['CONFIRMED'] },
+        after: '5m',
+        ask: 'resume',
+        again: '5m',
+      },
+    },
     probes: { firewall: ['up', 'down'] },
     moves: [{ from: ['*'], to: 'DESTROYED', by: 'account' }],
     operations: {
       create: { from: [], requires: [{ account: ['CONFIRMED'] }], steps: {}, to: 'VIRTUAL', onFailure: 'DESTROYED' },
       deploy: {
         from: ['VIRTUAL'],
+        requires: [{ account: ['CONFIRMED'] }],
         steps: {
           deployFirewall: { during: 'DEPLOYING', creates: 'firewall', undo: 'destroyFirewall', deadline: '10m' },
         },
@@ -24,13 +44,14 @@ export const cloudspaces = cloudspace
         from: ['DEPLOYED'],
         input: z.object({ name: z.string() }),
         steps: { saveCloudspace: { during: 'UPDATING' } },
-        to: 'DEPLOYED',
+        to: { status: 'DEPLOYED', set: { name: ({ input }) => input.name } },
         onFailure: previous,
       },
       pause: {
         from: ['DEPLOYED'],
         input: reason,
         steps: {
+          awaitRest: { during: 'PAUSING', when: machinesBusy, deadline: '30m' },
           stopMachines: { during: 'PAUSING', ask: { machines: { operation: 'stop', in: ['RUNNING', 'PAUSED'] } } },
           stopFirewall: { during: 'PAUSING', undo: 'startFirewall' },
         },
@@ -40,18 +61,22 @@ export const cloudspaces = cloudspace
       resume: {
         from: ['PAUSED'],
         input: reason,
+        requires: [{ account: ['CONFIRMED', 'ENABLING'] }],
         steps: { startFirewall: { during: 'RESUMING' } },
         to: 'DEPLOYED',
         onFailure: 'PAUSED',
       },
       reset: {
         from: ['DEPLOYED', 'PAUSED'],
+        requires: [{ account: ['CONFIRMED'] }],
         steps: { resetFirewall: { during: 'RESETTING' } },
         to: 'DEPLOYED',
         onFailure: 'PAUSED',
       },
       migrate: {
+        meaning: 'Its firewall moves to another node, once what is under way has ended.',
         from: ['DEPLOYED'],
+        ifBusy: 'queue',
         input: z.object({ node: z.string() }),
         steps: { moveFirewall: { during: 'MIGRATING' } },
         to: 'DEPLOYED',
@@ -61,6 +86,7 @@ export const cloudspaces = cloudspace
         from: ['DEPLOYED'],
         input: reason,
         steps: {
+          awaitRest: { during: 'DISABLING', when: machinesBusy, deadline: '30m' },
           stopMachines: { during: 'DISABLING', ask: { machines: { operation: 'stop', in: ['RUNNING', 'PAUSED'] } } },
           stopFirewall: { during: 'DISABLING', undo: 'startFirewall' },
         },
@@ -70,19 +96,43 @@ export const cloudspaces = cloudspace
       enable: {
         from: ['DISABLED'],
         input: reason,
+        requires: [{ account: ['CONFIRMED'] }],
         steps: { startFirewall: { during: 'ENABLING' } },
         to: { status: 'DEPLOYED', set: { enabled: true } },
         onFailure: { status: 'PAUSED', set: { enabled: true } },
       },
       delete: {
-        from: ['DEPLOYED', 'DISABLED', 'PAUSED', 'VIRTUAL'],
-        input: reason,
+        from: ['DEPLOYED', 'DISABLED', 'PAUSED', 'VIRTUAL', 'DELETED'],
+        input: deletion,
+        requires: [
+          {
+            says: 'its machines are deleted, or to be deleted with it',
+            test: ({ input, related }) =>
+              input.withMachines || related.machines.every(({ status }) => status === 'DELETED'),
+          },
+          { says: 'no machine is broken: destroy it first', machines: { none: ['ERROR'] } },
+        ],
         steps: {
+          awaitRest: {
+            during: 'DELETING',
+            when: {
+              says: 'it is not in the bin yet, and machines are busy',
+              test: (view) => notInBin.test(view) && isOneOf(busyMachines, view.related.machines),
+            },
+            deadline: '30m',
+          },
+          // Clones before originals: an original with a clone refuses at first, and is asked again.
+          deleteClones: {
+            during: 'DELETING',
+            when: notInBin,
+            ask: { machines: { operation: 'delete', in: liveMachines, failed: 'goOn' } },
+          },
           deleteMachines: {
             during: 'DELETING',
-            ask: { machines: { operation: 'delete', in: ['VIRTUAL', 'RUNNING', 'PAUSED', 'HALTED'] } },
+            when: notInBin,
+            ask: { machines: { operation: 'delete', in: liveMachines } },
           },
-          stopFirewall: { during: 'DELETING' },
+          stopFirewall: { during: 'DELETING', when: notInBin },
         },
         to: 'DELETED',
         onFailure: previous,
@@ -91,19 +141,32 @@ export const cloudspaces = cloudspace
         from: ['DELETED'],
         input: reason,
         requires: [{ account: ['CONFIRMED'] }],
-        steps: { startFirewall: { during: 'RESTORING' } },
-        to: 'DEPLOYED',
+        steps: {
+          // A disabled space comes back disabled: its firewall stays as it is, which a repeated stop makes sure of.
+          startFirewall: { during: 'RESTORING', when: { enabled: true } },
+          stopFirewall: { during: 'RESTORING', when: { enabled: false } },
+        },
+        to: [{ when: { enabled: true }, status: 'DEPLOYED' }, { status: 'DISABLED' }],
         onFailure: previous,
       },
       destroy: {
         from: ['DEPLOYED', 'DISABLED', 'PAUSED', 'VIRTUAL', 'DELETED'],
         input: reason,
         steps: {
+          awaitRest: { during: 'DESTROYING', when: machinesBusy, deadline: '30m' },
+          destroyClones: {
+            during: 'DESTROYING',
+            ask: { machines: { operation: 'destroy', in: [...liveMachines, 'DELETED', 'ERROR'], failed: 'goOn' } },
+          },
           destroyMachines: {
             during: 'DESTROYING',
-            ask: { machines: { operation: 'destroy', in: ['VIRTUAL', 'RUNNING', 'PAUSED', 'HALTED', 'DELETED'] } },
+            ask: { machines: { operation: 'destroy', in: [...liveMachines, 'DELETED', 'ERROR'] } },
           },
-          destroyFirewall: { during: 'DESTROYING', destroys: 'firewall' },
+          destroyFirewall: {
+            during: 'DESTROYING',
+            destroys: 'firewall',
+            onFailure: { status: 'DESTROYED', say: 'Destroyed; its firewall is left to the sweeper: {reasons}' },
+          },
         },
         to: 'DESTROYED',
         onFailure: previous,
@@ -120,9 +183,13 @@ export const cloudspaces = cloudspace
       ], // C5, C6
       UPDATING: [{ when: { enabled: false }, status: 'DISABLED' }, { status: 'DEPLOYED' }], // C7, C8
       RESTORING: { status: 'DELETED', attempt: 'restore' }, // C9
-      PAUSING: { probe: { firewall: { up: 'DEPLOYED', down: 'PAUSED', unknown: 'PAUSED' } } }, // C10
+      PAUSING: { probe: { firewall: { ...probed, unknown: 'PAUSED' } } }, // C10
       RESUMING: { like: 'PAUSING' },
       RESETTING: { like: 'PAUSING' },
       MIGRATING: { like: 'PAUSING' },
+    },
+    drift: {
+      // After a delete or reset that failed halfway nobody knows how the firewall was left: what stands still is PAUSED.
+      DEPLOYED: { every: '5m', probe: { firewall: { ...probed, unknown: { again: '5m' } } } },
     },
   })

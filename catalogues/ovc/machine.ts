@@ -1,20 +1,45 @@
 // A machine, and the disks that move with it. Heal rows are named M1..M5 as in spec 4.3.
+// Disks, clones and images that a machine gives or takes ask it themselves, so that both records move: attachDisk, clone and
+// their like are refused unless such a one stands ready.
 import { previous } from 'homeostat'
 import { z } from 'zod'
-import { bin, reason } from './recycle-bin.ts'
-import { cloudspace, disk, machine, node } from './resource-types.ts'
+import { healMachine, unlessMissing } from './machine-healing.ts'
+import { bin, forgotten, notInBin, reason } from './recycle-bin.ts'
+import { cloudspace, disk, image, machine, node } from './resource-types.ts'
 
 const active = ['RUNNING', 'PAUSED', 'HALTED'] as const
+const nodeOpen = ['ENABLED', 'ENABLING', 'UPDATING']
+const ofDisk = z.object({ disk: z.string() })
+
+type Related = readonly { readonly id: string; readonly status: string }[]
+const has = (related: Related, id: string, ...statuses: string[]): boolean =>
+  related.some((one) => one.id === id && statuses.includes(one.status))
 
 export const machines = machine
-  .relations({ cloudspace: { parent: cloudspace }, disks: { linkedBy: disk, as: 'machine' }, node: { link: node } })
+  .relations({
+    cloudspace: { parent: cloudspace },
+    disks: { linkedBy: disk, as: 'machine' },
+    /** Disks on their way to it. */
+    arriving: { linkedBy: disk, as: 'target' },
+    node: { link: node },
+    /** Where it moves to. */
+    target: { link: node },
+    image: { link: image },
+    original: { link: machine },
+    clones: { linkedBy: machine, as: 'original' },
+    /** Images that are made from it. */
+    templates: { linkedBy: image, as: 'source' },
+  })
   .lifecycle({
-    timers: {
-      retention: bin,
-      forgotten: { in: ['VIRTUAL'], after: '1d', ask: 'destroy' },
-    },
-    probes: { power: ['running', 'halted', 'paused'] },
+    timers: { retention: bin, forgotten },
+    probes: { power: ['running', 'halted', 'paused', 'missing'] },
     moves: [{ from: ['*'], to: 'DESTROYED', by: 'cloudspace' }],
+    rules: {
+      destination: {
+        says: 'a machine moves only to a node that takes machines',
+        holds: { MIGRATING: [{ target: ['ENABLED', 'ERROR'] }, { target: { exists: false } }] },
+      },
+    },
     operations: {
       create: {
         from: [],
@@ -24,24 +49,57 @@ export const machines = machine
         onFailure: 'DESTROYED',
       },
       deploy: {
+        meaning: 'Makes it; one with an original is made as its clone.',
         from: ['VIRTUAL'],
-        requires: [{ cloudspace: ['DEPLOYED'] }],
-        steps: { deployMachine: { during: 'DEPLOYING', creates: 'machine', undo: 'destroyMachine', deadline: '10m' } },
+        requires: [
+          { cloudspace: ['DEPLOYED'] },
+          {
+            says: 'its image is ready, if it has one',
+            test: ({ related }) => related.image === undefined || related.image.status === 'CREATED',
+          },
+          {
+            says: 'its node takes machines, if it has one',
+            test: ({ related }) => related.node === undefined || related.node.status === 'ENABLED',
+          },
+        ],
+        steps: {
+          cloneOriginal: {
+            during: 'DEPLOYING',
+            when: { original: { exists: true } },
+            ask: { original: { operation: 'clone', input: ({ resource }) => ({ machine: resource.id }) } },
+          },
+          deployMachine: { during: 'DEPLOYING', creates: 'machine', undo: 'destroyMachine', deadline: '10m' },
+        },
         to: 'RUNNING',
-        onFailure: { undo: true, status: 'DESTROYED', move: { disks: 'TOBEDESTROYED' } },
+        onFailure: { undo: true, status: 'DESTROYED', move: { disks: 'TOBEDESTROYED' }, ifUndoFails: 'DESTROYED' },
       },
       start: {
         from: ['HALTED'],
-        requires: [{ verified: true }],
+        requires: [
+          { verified: true },
+          { cloudspace: ['DEPLOYED'] },
+          {
+            says: 'its node is in service, if it has one',
+            test: ({ related }) => related.node === undefined || nodeOpen.includes(related.node.status),
+          },
+        ],
         steps: { startMachine: { during: 'STARTING' } },
-        to: 'RUNNING',
+        to: { status: 'RUNNING', set: { restart: false } },
+        onFailure: previous,
+      },
+      restart: {
+        meaning: 'Starts it again when its node, whose maintenance stopped it, is back.',
+        from: ['HALTED'],
+        requires: [{ restart: true, verified: true, cloudspace: ['DEPLOYED'] }],
+        steps: { startMachine: { during: 'STARTING' } },
+        to: { status: 'RUNNING', set: { restart: false } },
         onFailure: previous,
       },
       stop: {
         from: ['RUNNING', 'PAUSED'],
         input: z.object({ force: z.boolean().default(false) }),
         steps: { stopMachine: { during: 'STOPPING' } },
-        to: 'HALTED',
+        to: { status: 'HALTED', set: { verified: true } },
         onFailure: previous,
       },
       pause: { from: ['RUNNING'], steps: { pauseMachine: { during: 'PAUSING' } }, to: 'PAUSED', onFailure: previous },
@@ -64,38 +122,81 @@ export const machines = machine
         onFailure: previous,
       },
       addDisk: {
+        meaning: 'A new disk is plugged in: asked for by createOn and buildOn of the disk.',
         from: active,
-        input: z.object({ size: z.number() }),
-        steps: { addDisk: { during: 'ADDING_DISK' } },
+        input: ofDisk,
+        requires: [
+          {
+            says: 'a new disk asks for it (createOn or buildOn of the disk)',
+            test: ({ input, related }) => has(related.disks, input.disk, 'ASSIGNING'),
+          },
+        ],
+        steps: { plugDisk: { during: 'ADDING_DISK' } },
         to: previous,
         onFailure: previous,
       },
       attachDisk: {
+        meaning: 'A detached disk is plugged in: asked for by attach of the disk.',
         from: active,
-        input: z.object({ disk: z.string() }),
-        steps: { attachDisk: { during: 'ATTACHING_DISK' } },
+        input: ofDisk,
+        requires: [
+          {
+            says: 'the disk asks for it (attach of the disk)',
+            test: ({ input, related }) => has(related.arriving, input.disk, 'ATTACHING'),
+          },
+        ],
+        steps: { plugDisk: { during: 'ATTACHING_DISK' } },
         to: previous,
         onFailure: previous,
       },
       detachDisk: {
+        meaning: 'A disk is unplugged: asked for by detach of the disk.',
         from: active,
-        input: z.object({ disk: z.string() }),
-        steps: { detachDisk: { during: 'DETACHING_DISK' } },
+        input: ofDisk,
+        requires: [
+          {
+            says: 'the disk asks for it (detach of the disk)',
+            test: ({ input, related }) => has(related.disks, input.disk, 'DETACHING'),
+          },
+        ],
+        steps: { unplugDisk: { during: 'DETACHING_DISK' } },
         to: previous,
         onFailure: previous,
       },
       deleteDisk: {
+        meaning: 'A disk is unplugged on its way out: asked for by delete and destroy of the disk.',
         from: active,
-        input: z.object({ disk: z.string() }),
-        steps: { deleteDisk: { during: 'DELETING_DISK' } },
+        input: ofDisk,
+        requires: [
+          {
+            says: 'the disk asks for it (delete or destroy of the disk)',
+            test: ({ input, related }) =>
+              has(related.disks, input.disk, 'DELETING_ATTACHED_DISK', 'DESTROYING_ATTACHED_DISK'),
+          },
+        ],
+        steps: { unplugDisk: { during: 'DELETING_DISK' } },
         to: previous,
         onFailure: previous,
       },
       limitDisk: {
         from: active,
         input: z.object({ disk: z.string(), iops: z.number() }),
+        requires: [
+          {
+            says: 'the disk is attached to it',
+            test: ({ input, related }) => has(related.disks, input.disk, 'ASSIGNED'),
+          },
+        ],
         steps: { limitDisk: { during: 'CHANGING_DISK_LIMITS' } },
-        to: previous,
+        to: {
+          status: previous,
+          move: {
+            disks: {
+              only: { says: 'the disk that is limited', test: ({ item, input }) => item.id === input.disk },
+              set: { iops: ({ input }) => input.iops },
+            },
+          },
+        },
         onFailure: previous,
       },
       resize: {
@@ -106,32 +207,51 @@ export const machines = machine
         onFailure: previous,
       },
       clone: {
+        meaning: 'It is copied: asked for by deploy of the clone.',
         from: ['HALTED'],
-        input: z.object({ name: z.string() }),
+        input: z.object({ machine: z.string() }),
+        requires: [
+          { original: { exists: false }, says: 'it is no clone itself' },
+          {
+            says: 'the clone asks for it (deploy of the clone)',
+            test: ({ input, related }) => has(related.clones, input.machine, 'DEPLOYING'),
+          },
+        ],
         steps: { cloneMachine: { during: 'CLONING' } },
         to: previous,
         onFailure: previous,
       },
       createTemplate: {
+        meaning: 'An image is made from it: asked for by create of the image.',
         from: ['HALTED'],
-        input: z.object({ name: z.string() }),
+        input: z.object({ image: z.string() }),
+        requires: [
+          {
+            says: 'the image asks for it (create of the image)',
+            test: ({ input, related }) => has(related.templates, input.image, 'CREATING'),
+          },
+        ],
         steps: { createTemplate: { during: 'CREATING_TEMPLATE' } },
         to: previous,
         onFailure: previous,
       },
       migrate: {
+        meaning: 'It moves to another node and keeps its state, once what is under way has ended.',
         from: active,
+        ifBusy: 'queue',
         input: z.object({ node: z.string() }),
-        steps: { moveMachine: { during: 'MIGRATING' } },
-        to: { status: previous, link: { node: ({ input }) => input.node } },
-        onFailure: previous,
+        steps: { moveMachine: { during: { status: 'MIGRATING', link: { target: ({ input }) => input.node } } } },
+        to: { status: previous, link: { node: ({ input }) => input.node, target: null } },
+        onFailure: { status: previous, link: { target: null } },
       },
       delete: {
-        from: ['VIRTUAL', 'RUNNING', 'PAUSED', 'HALTED'],
+        from: ['VIRTUAL', 'RUNNING', 'PAUSED', 'HALTED', 'DELETED'],
         input: reason,
+        requires: [{ says: 'it has no living clone', clones: { every: ['DELETED'] } }],
         steps: {
           haltMachine: {
             during: { status: 'DELETING', move: { disks: { from: ['ASSIGNED'], to: 'DELETING_ATTACHED_DISK' } } },
+            when: notInBin,
           },
         },
         to: { status: 'DELETED', move: { disks: { from: ['DELETING_ATTACHED_DISK'], to: 'TOBEDELETED' } } },
@@ -146,12 +266,17 @@ export const machines = machine
             during: { status: 'RESTORING', move: { disks: { from: ['TOBEDELETED'], to: 'RESTORING_ATTACHED_DISK' } } },
           },
         },
-        to: { status: 'HALTED', move: { disks: { from: ['RESTORING_ATTACHED_DISK'], to: 'ASSIGNED' } } },
+        to: {
+          status: 'HALTED',
+          set: { verified: true },
+          move: { disks: { from: ['RESTORING_ATTACHED_DISK'], to: 'ASSIGNED' } },
+        },
         onFailure: { status: 'DELETED', move: { disks: { from: ['RESTORING_ATTACHED_DISK'], to: 'TOBEDELETED' } } },
       },
       destroy: {
         from: ['VIRTUAL', 'RUNNING', 'PAUSED', 'HALTED', 'DELETED', 'ERROR'],
         input: reason,
+        requires: [{ says: 'it has no clone', clones: { exists: false } }],
         steps: {
           destroyMachine: {
             during: {
@@ -173,50 +298,12 @@ export const machines = machine
         },
       },
     },
-    heal: {
-      DEPLOYING: { status: 'DESTROYED', move: { disks: 'TOBEDESTROYED' } }, // M1
-      DESTROYING: { status: 'DESTROYED', move: { disks: 'TOBEDESTROYED' } }, // M2
-      STOPPING: {
-        probe: {
-          power: {
-            running: 'RUNNING',
-            halted: 'HALTED',
-            paused: 'PAUSED',
-            unknown: { status: 'HALTED', set: { verified: false } },
-          },
-        },
-      }, // M3
-      STARTING: { like: 'STOPPING' },
-      REBOOTING: { like: 'STOPPING' },
-      RESETTING: { like: 'STOPPING' },
-      PAUSING: { like: 'STOPPING' },
-      RESUMING: { like: 'STOPPING' },
-      ADDING_DISK: { like: 'STOPPING' },
-      ATTACHING_DISK: { like: 'STOPPING' },
-      DETACHING_DISK: { like: 'STOPPING' },
-      DELETING_DISK: { like: 'STOPPING' },
-      CHANGING_DISK_LIMITS: { like: 'STOPPING' },
-      CLONING: { like: 'STOPPING' },
-      RESIZING: { like: 'STOPPING' },
-      CREATING_TEMPLATE: { like: 'STOPPING' },
-      MIGRATING: { like: 'STOPPING' },
-      DELETING: {
-        status: 'HALTED',
-        move: { disks: { from: ['DELETING_ATTACHED_DISK', 'TOBEDELETED'], to: 'ASSIGNED' } },
-        attempt: 'delete',
-      }, // M4
-      RESTORING: {
-        status: 'DELETED',
-        move: { disks: { from: ['RESTORING_ATTACHED_DISK', 'ASSIGNED'], to: 'TOBEDELETED' } },
-        attempt: 'restore',
-      }, // M5
-    },
+    heal: healMachine,
     drift: {
-      // M3, decision 0.9: a machine that could not be asked counts as off, unverified, and may not be started. The probe asks
-      // again; its answer observes `verified: true` with the status.
-      HALTED: {
-        every: '1m',
-        probe: { power: { running: 'RUNNING', paused: 'PAUSED', halted: 'HALTED', unknown: { again: '1m' } } },
-      },
+      // M3, decision 0.9: a machine that could not be asked counts as off, unverified, and may not be started. The probe asks again.
+      HALTED: { every: '1m', probe: { power: { ...unlessMissing, unknown: { again: '1m' } } } },
+      RUNNING: { every: '5m', probe: { power: { ...unlessMissing, unknown: { again: '5m' } } } },
+      PAUSED: { every: '5m', probe: { power: { ...unlessMissing, unknown: { again: '5m' } } } },
+      ERROR: { every: '5m', probe: { power: { ...unlessMissing, unknown: { again: '5m' } } } },
     },
   })

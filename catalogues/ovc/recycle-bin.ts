@@ -1,8 +1,18 @@
-// What accounts, cloudspaces, machines, disks and images have in common: the recycle bin and a reason for what is done.
+// What accounts, cloudspaces, machines, disks and images have in common: the recycle bin, models that nobody goes on with, and
+// a reason for what is done.
 import { z } from 'zod'
 
-/** Why it is asked for; kept in the run's record, so that healing can ask again with it. */
+/** Why it is asked for; kept in the run's record, so that healing can ask again with it (G4). */
 export const reason = z.object({ reason: z.string().default('') })
 
-/** A week in the bin, then it is destroyed. */
+/** A week in the bin, then it is destroyed; hourly again while that is refused. */
 export const bin = { in: ['DELETED'], after: '7d', ask: 'destroy', again: '1h' } as const
+
+/** A model that nobody went on with (spec 4.3, end): a crash between writing the model and making the thing leaves it. */
+export const forgotten = { in: ['VIRTUAL'], after: '1d', ask: 'destroy', again: '1h' } as const
+
+/** A second delete succeeds and does nothing (spec 4.2): what is in the bin already skips every step. */
+export const notInBin = {
+  says: 'it is not in the bin yet',
+  test: ({ resource }: { readonly resource: { readonly status: string } }): boolean => resource.status !== 'DELETED',
+} as const

@@ -1,10 +1,9 @@
-// What there is in OpenvCloud (spec 4.1).
+// What there is in OpenvCloud (spec/systems.md 4.1): the types, their properties and their statuses, in the seed's own spelling.
 import { resourceType } from 'homeostat'
 import { z } from 'zod'
 
-// OpenvCloud: account, cloudspace, machine, disk, image, node + stack (spec/systems.md 4). Heal rows are named A1..N3 as in table 4.3.
 export const account = resourceType('ovc.account', {
-  properties: z.object({ enabled: z.boolean() }),
+  properties: z.object({ enabled: z.boolean(), name: z.string().default('') }),
   statuses: {
     stable: { CONFIRMED: 'Open.', DISABLED: 'Closed by an operator.', DELETED: 'In the recycle bin.' },
     transitional: {
@@ -20,7 +19,7 @@ export const account = resourceType('ovc.account', {
 })
 
 export const cloudspace = resourceType('ovc.cloudspace', {
-  properties: z.object({ enabled: z.boolean() }),
+  properties: z.object({ enabled: z.boolean(), name: z.string().default('') }),
   statuses: {
     stable: {
       VIRTUAL: 'Only a model.',
@@ -47,7 +46,14 @@ export const cloudspace = resourceType('ovc.cloudspace', {
 })
 
 export const machine = resourceType('ovc.machine', {
-  properties: z.object({ verified: z.boolean(), memory: z.number() }),
+  properties: z.object({
+    /** False: nobody could be asked whether it is really off (M3). It may not be started then. */
+    verified: z.boolean(),
+    /** In MB. */
+    memory: z.number(),
+    /** Stopped by the maintenance of its node: to be started again with it. */
+    restart: z.boolean().default(false),
+  }),
   statuses: {
     stable: {
       VIRTUAL: 'Only a model.',
@@ -83,7 +89,12 @@ export const machine = resourceType('ovc.machine', {
 })
 
 export const disk = resourceType('ovc.disk', {
-  properties: z.object({ size: z.number() }),
+  properties: z.object({
+    /** In GB. */
+    size: z.number(),
+    /** 0: not limited. */
+    iops: z.number().default(0),
+  }),
   statuses: {
     stable: {
       MODELED: 'Only a model.',
@@ -113,7 +124,12 @@ export const disk = resourceType('ovc.disk', {
 export const image = resourceType('ovc.image', {
   properties: z.object({ enabled: z.boolean(), system: z.boolean() }),
   statuses: {
-    stable: { CREATED: 'Ready.', DISABLED: 'Not offered.', DELETED: 'In the recycle bin.' },
+    stable: {
+      VIRTUAL: 'Only a model.',
+      CREATED: 'Ready.',
+      DISABLED: 'Not offered.',
+      DELETED: 'In the recycle bin.',
+    },
     transitional: {
       CREATING: 'Being created.',
       DELETING: 'Moving to the bin.',

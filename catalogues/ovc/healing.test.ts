@@ -1,0 +1,392 @@
+// Table 4.3 of the specification: every row A1..N3 with its resolution, found with a run on record and found without one; the
+// statuses that the seed does not cover; the notes C5, M5, D1, D5 and the gaps G1..G7.
+import { checkLifecycles } from 'homeostat'
+import { describe, expect, test } from 'vitest'
+import { CloudTable, type Kind, type Put } from '../../test/ovc/cloud-table.ts'
+import { ovc } from './index.ts'
+
+test('check finds nothing', () => {
+  expect(checkLifecycles(Object.values(ovc))).toEqual([])
+})
+
+const off = { properties: { enabled: false } }
+const onMachine = { links: { machine: 'm' } }
+const powers = ['running', 'halted', 'paused', 'missing', 'unknown'] as const
+const landed = { running: 'RUNNING', halted: 'HALTED', paused: 'PAUSED', missing: 'ERROR', unknown: 'HALTED' } as const
+const askedOfPower =
+  'STOPPING STARTING REBOOTING RESETTING PAUSING RESUMING MIGRATING ADDING_DISK ATTACHING_DISK DETACHING_DISK DELETING_DISK CHANGING_DISK_LIMITS CLONING RESIZING CREATING_TEMPLATE'.split(
+    ' ',
+  )
+
+/** row, kind, stuck in, as it is, the probe's answer, the status set, the property set, the follow-up. */
+type Row = readonly [string, Kind, string, Put, string, string, Readonly<Record<string, unknown>>, string]
+const rows: readonly Row[] = [
+  ['A1', 'account', 'DISABLING', {}, '', 'CONFIRMED', { enabled: true }, 'disable'],
+  ['A2', 'account', 'ENABLING', {}, '', 'DISABLED', { enabled: false }, 'enable'],
+  ['A3', 'account', 'DELETING', {}, '', 'CONFIRMED', {}, 'delete'],
+  ['A3', 'account', 'DELETING', off, '', 'DISABLED', {}, 'delete'],
+  ['A4', 'account', 'RESTORING', {}, '', 'DELETED', {}, 'restore'],
+  ['A5', 'account', 'DESTROYING', {}, '', 'DESTROYED', {}, ''],
+  ['A6', 'account', 'UPDATING', {}, '', 'CONFIRMED', {}, ''],
+  ['A6', 'account', 'UPDATING', off, '', 'DISABLED', {}, ''],
+  ['C1', 'cloudspace', 'DEPLOYING', {}, '', 'DESTROYED', {}, ''],
+  ['C2', 'cloudspace', 'DESTROYING', {}, '', 'DESTROYED', {}, ''],
+  ['C3', 'cloudspace', 'DISABLING', {}, '', 'DEPLOYED', { enabled: true }, 'disable'],
+  ['C4', 'cloudspace', 'ENABLING', {}, '', 'DISABLED', { enabled: false }, 'enable'],
+  ['C5', 'cloudspace', 'DELETING', off, '', 'DISABLED', {}, 'delete'],
+  ['C6', 'cloudspace', 'DELETING', {}, '', 'PAUSED', {}, 'delete'],
+  ['C7', 'cloudspace', 'UPDATING', {}, '', 'DEPLOYED', {}, ''],
+  ['C8', 'cloudspace', 'UPDATING', off, '', 'DISABLED', {}, ''],
+  ['C9', 'cloudspace', 'RESTORING', {}, '', 'DELETED', {}, 'restore'],
+  ...['PAUSING', 'RESUMING', 'RESETTING', 'MIGRATING'].flatMap((status): Row[] => [
+    ['C10', 'cloudspace', status, {}, 'up', 'DEPLOYED', {}, ''],
+    ['C10', 'cloudspace', status, {}, 'down', 'PAUSED', {}, ''],
+    ['C10', 'cloudspace', status, {}, 'unknown', 'PAUSED', {}, ''],
+  ]),
+  ['M1', 'machine', 'DEPLOYING', {}, '', 'DESTROYED', {}, ''],
+  ['M2', 'machine', 'DESTROYING', {}, '', 'DESTROYED', {}, ''],
+  ...askedOfPower.flatMap((status) =>
+    powers.map((power): Row => {
+      const set = power === 'unknown' ? { verified: false } : power === 'halted' ? { verified: true } : {}
+      return ['M3', 'machine', status, {}, power, landed[power], set, '']
+    }),
+  ),
+  ['M4', 'machine', 'DELETING', {}, '', 'HALTED', {}, 'delete'],
+  ['M5', 'machine', 'RESTORING', {}, '', 'DELETED', {}, 'restore'],
+  ['D2', 'disk', 'DELETING_DETACHED_DISK', {}, '', 'DELETED', {}, ''],
+  ['D2', 'disk', 'DESTROYING_DETACHED_DISK', {}, '', 'TOBEDESTROYED', {}, ''],
+  ['D3', 'disk', 'RESTORING_DETACHED_DISK', {}, '', 'CREATED', {}, ''],
+  ...['ATTACHING', 'DETACHING', 'RESIZING'].flatMap((status): Row[] => [
+    ['D4', 'disk', status, onMachine, '', 'ASSIGNED', {}, ''],
+    ['D4b', 'disk', status, {}, '', 'CREATED', {}, ''],
+  ]),
+  ['not covered by the seed', 'disk', 'CREATING', {}, '', 'TOBEDESTROYED', {}, ''],
+  ['not covered by the seed', 'disk', 'ASSIGNING', onMachine, '', 'TOBEDESTROYED', {}, ''],
+  ['I1', 'image', 'CREATING', {}, '', 'DESTROYED', {}, ''],
+  ['I2', 'image', 'RESTORING', {}, '', 'DELETED', {}, 'restore'],
+  ['I3', 'image', 'DELETING', {}, '', 'CREATED', {}, 'delete'],
+  ['I3', 'image', 'DELETING', off, '', 'DISABLED', {}, 'delete'],
+  ['I4', 'image', 'DESTROYING', {}, '', 'DESTROYED', {}, ''],
+  ...['DISABLING', 'ENABLING'].flatMap((status): Row[] => [
+    ['not covered by the seed', 'image', status, {}, '', 'CREATED', {}, ''],
+    ['not covered by the seed', 'image', status, off, '', 'DISABLED', {}, ''],
+  ]),
+  ['N1', 'node', 'DEACTIVATING', {}, '', 'ENABLED', {}, 'maintain'],
+  ['N2', 'node', 'ENABLING', {}, '', 'MAINTENANCE', {}, 'enable'],
+  ['N3', 'node', 'DECOMMISSIONING', {}, '', 'MAINTENANCE', {}, 'decommission'],
+  ['not covered by the seed', 'node', 'UPDATING', {}, '', 'ENABLED', {}, ''],
+]
+
+const followUp = (t: CloudTable, x: string): unknown =>
+  t.eventsOf(x).find(({ kind, by }) => kind === 'accepted' && by === 'healer')?.detail?.['operation'] ?? ''
+
+function stuck(kind: Kind, status: string, put: Put): { t: CloudTable; x: string } {
+  const t = new CloudTable()
+  if (kind === 'disk') t.put('machine', 'm', 'RUNNING')
+  t.put(kind, 'x', status, put)
+  // Something to do, so that the follow-ups take time.
+  if (kind === 'account' && status === 'DISABLING') t.put('cloudspace', 'y', 'DEPLOYED', { parent: 'x' })
+  if (kind === 'account' && status === 'ENABLING') t.put('cloudspace', 'y', 'PAUSED', { parent: 'x' })
+  return { t, x: `ovc.${kind}/x` }
+}
+
+describe('4.3: what is found stuck without a run', () => {
+  test.each(rows)('%s: a %s in %s with %j (%s) is put to %s %j, then %s', (...row) => {
+    const [, kind, status, put, answer, to, set, attempt] = row
+    const { t, x } = stuck(kind, status, put)
+    t.heal(x, 'unowned')
+    if (answer !== '') t.answered(x, answer)
+    const healed = t.eventsOf(x).find((event) => event.kind === 'healed')
+    expect(healed?.to).toBe(to)
+    expect(t.get(x).properties).toMatchObject(set)
+    expect(followUp(t, x)).toBe(attempt)
+    if (kind === 'node') expect(t.status('ovc.stack/x')).toBe(t.status(x))
+    t.finishAll()
+    if (kind === 'node') expect(t.status('ovc.stack/x')).toBe(t.status(x))
+    expect(t.get(x).run).toBeNull()
+  })
+
+  test('property 1: every transitional status of every type has a row, tried above or with D1', () => {
+    const tried = new Set(rows.map(([, kind, status]) => `${kind} ${status}`))
+    for (const [kind, lifecycle] of Object.entries(ovc)) {
+      const { statuses } = lifecycle.resource as unknown as { statuses: { transitional: Record<string, string> } }
+      for (const status of Object.keys(statuses.transitional))
+        if (kind !== 'stack' && !status.endsWith('_ATTACHED_DISK')) expect(tried).toContain(`${kind} ${status}`)
+    }
+  })
+})
+
+describe('4.3: what loses its owner in the middle of a run', () => {
+  test.each([
+    ['A1', 'account', 'CONFIRMED', 'disable', undefined, 'CONFIRMED'],
+    ['A3', 'account', 'CONFIRMED', 'delete', { reason: 'unpaid' }, 'CONFIRMED'],
+    ['A4', 'account', 'DELETED', 'restore', { reason: 'paid' }, 'DELETED'],
+    ['C3', 'cloudspace', 'DEPLOYED', 'disable', { reason: 'abuse' }, 'DEPLOYED'],
+    ['C6', 'cloudspace', 'DEPLOYED', 'delete', { reason: 'old', withMachines: true }, 'PAUSED'],
+    ['C9', 'cloudspace', 'DELETED', 'restore', { reason: 'again' }, 'DELETED'],
+    ['M4', 'machine', 'RUNNING', 'delete', { reason: 'old' }, 'HALTED'],
+    ['M5', 'machine', 'DELETED', 'restore', { reason: 'again' }, 'DELETED'],
+    ['I2', 'image', 'DELETED', 'restore', { reason: 'again' }, 'DELETED'],
+    ['I3', 'image', 'CREATED', 'delete', { reason: 'old' }, 'CREATED'],
+    ['N1', 'node', 'ENABLED', 'maintain', { machines: 'stop' }, 'ENABLED'],
+    ['N2', 'node', 'MAINTENANCE', 'enable', undefined, 'MAINTENANCE'],
+  ] as const)('%s, G4: the follow-up of a %s from %s, %s, has the original input', (...row) => {
+    const [, kind, from, operation, input, to] = row
+    const t = new CloudTable()
+    t.put(kind, 'x', from)
+    const x = `ovc.${kind}/x`
+    if (kind === 'account') t.put('cloudspace', 'y', 'DEPLOYED', { parent: x })
+    t.request(x, operation, input)
+    t.heal(x)
+    expect(t.eventsOf(x).find((event) => event.kind === 'healed')?.to).toBe(to)
+    expect(t.get(x).run).toMatchObject({ operation, by: 'healing', ...(input ? { input } : {}) })
+  })
+
+  test('N3, G6: a node is put back to where it came from, not to the guess of the table', () => {
+    for (const from of ['ENABLED', 'MAINTENANCE']) {
+      const t = new CloudTable()
+      t.put('node', 'x', from)
+      t.request('ovc.node/x', 'decommission')
+      t.heal('ovc.node/x')
+      expect(t.eventsOf('ovc.node/x').find(({ kind }) => kind === 'healed')?.to).toBe(from)
+      expect(t.statuses('ovc.node/x', 'ovc.stack/x')).toEqual(['DECOMMISSIONING', 'DECOMMISSIONING'])
+    }
+  })
+
+  test('N2 as printed is a misprint: a healthy ENABLED node is never touched', () => {
+    const t = new CloudTable()
+    expect(t.refused(t.healing('ovc.node/n', 'unowned')).code).toBe('not_stuck')
+  })
+
+  test('C8 as printed is not followed: a rename that hung deletes nothing', () => {
+    const t = new CloudTable()
+    t.request('c', 'update', { name: 'new' })
+    t.heal('c')
+    expect(t.get('c')).toMatchObject({ status: 'DEPLOYED', run: null })
+  })
+
+  test('note C5: a paused space whose repeated delete fails repairs itself; a disabled one stays disabled', () => {
+    const t = new CloudTable()
+    t.request('c', 'delete')
+    t.heal('c')
+    t.failed('c', 'no route')
+    expect(t.status('c')).toBe('PAUSED')
+    t.advance(300_000)
+    t.fireTimers()
+    t.finishAll()
+    expect(t.status('c')).toBe('DEPLOYED')
+    const off = new CloudTable({ cloudspace: 'DISABLED', enabled: false })
+    off.request('c', 'delete')
+    off.heal('c')
+    off.failed('c', 'no route')
+    off.advance(86_400_000)
+    off.fireTimers()
+    off.finishAll()
+    expect(off.status('c')).toBe('DISABLED')
+  })
+
+  test('G2: what moved on since it was found, and what is settled, is not healed', () => {
+    const t = new CloudTable()
+    t.request('c', 'pause')
+    const seen = t.healing('c')
+    t.done('c')
+    expect(t.refused(seen).code).toBe('not_stuck')
+    expect(t.refused(t.healing('c')).code).toBe('not_stuck')
+  })
+
+  test('G2, property 5: the call of a lost owner changes nothing afterwards', () => {
+    const t = new CloudTable()
+    t.request('c', 'delete')
+    const late = t.ending('c', { kind: 'done', result: null })
+    t.heal('c')
+    const before = t.get('c')
+    t.send(late)
+    expect(t.get('c').status).toBe(before.status)
+    expect(t.get('c').epoch).toBe(before.epoch)
+  })
+
+  test('G3: a refused follow-up leaves the healed status and says why', () => {
+    const t = new CloudTable({ account: 'DELETED', cloudspace: 'RESTORING' })
+    t.heal('c', 'unowned')
+    expect(t.get('c')).toMatchObject({ status: 'DELETED', run: null })
+    expect(t.get('c').description).toContain('The attempt was refused: Cannot restore ovc.cloudspace c')
+  })
+
+  test('G5: a parent whose follow-up finds busy children waits until they are at rest', () => {
+    const t = new CloudTable({ account: 'DISABLING', cloudspace: 'PAUSING' })
+    t.heal('a', 'unowned')
+    expect(t.owedBy('a')).toEqual(['awaitRest'])
+    t.heal('c', 'unowned')
+    t.answered('c', 'up')
+    t.again('a', 2_000)
+    t.advance(2_000)
+    t.finishAll()
+    expect(t.statuses('a', 'c')).toEqual(['DISABLED', 'PAUSED'])
+  })
+
+  test('property 2: healing ends settled, and what is healed once is not found again', () => {
+    for (const [, kind, status, put, answer] of rows) {
+      const { t, x } = stuck(kind, status, put)
+      t.heal(x, 'unowned')
+      if (answer !== '') t.answered(x, answer)
+      t.finishAll()
+      expect(t.refused(t.healing(x, 'unowned')).code).toBe('not_stuck')
+    }
+  })
+})
+
+describe('disks are healed with their machine', () => {
+  const withDisk = (machine: string, disk: string): CloudTable => {
+    const t = new CloudTable()
+    t.put('machine', 'm', machine)
+    t.put('disk', 'd', disk, onMachine)
+    return t
+  }
+
+  test.each([
+    ['DELETING', 'DELETING_ATTACHED_DISK'],
+    ['DESTROYING', 'DESTROYING_ATTACHED_DISK'],
+    ['RESTORING', 'RESTORING_ATTACHED_DISK'],
+  ])('D1: while its machine is %s, a disk in %s is left to it', (machine, disk) => {
+    const t = withDisk(machine, disk)
+    expect(t.refused(t.healing('d', 'unowned')).code).toBe('healed_with_owner')
+  })
+
+  test.each(
+    ['DELETING_ATTACHED_DISK', 'DESTROYING_ATTACHED_DISK', 'RESTORING_ATTACHED_DISK'].flatMap((disk) =>
+      [
+        ['RUNNING', 'ASSIGNED'],
+        ['HALTED', 'ASSIGNED'],
+        ['PAUSED', 'ASSIGNED'],
+        ['DELETED', 'TOBEDELETED'],
+        ['DESTROYED', 'TOBEDESTROYED'],
+        ['none', 'TOBEDESTROYED'],
+      ].map(([machine, to]) => [disk, machine!, to!] as const),
+    ),
+  )('note D1: a disk in %s with its machine %s is put to %s', (disk, machine, to) => {
+    const t = new CloudTable()
+    if (machine !== 'none') t.put('machine', 'm', machine)
+    t.put('disk', 'd', disk, machine === 'none' ? {} : onMachine)
+    expect(t.heal('d', 'unowned').status).toBe(to)
+  })
+
+  test.each([
+    ['M1', 'DEPLOYING', 'ASSIGNED', 'TOBEDESTROYED'],
+    ['M2', 'DESTROYING', 'DESTROYING_ATTACHED_DISK', 'TOBEDESTROYED'],
+    ['M4', 'DELETING', 'DELETING_ATTACHED_DISK', 'ASSIGNED'],
+    ['M4', 'DELETING', 'TOBEDELETED', 'ASSIGNED'],
+    ['M4', 'DELETING', 'RESIZING', ''],
+    ['M5', 'RESTORING', 'RESTORING_ATTACHED_DISK', 'TOBEDELETED'],
+    ['M5', 'RESTORING', 'ASSIGNED', 'TOBEDELETED'],
+  ])('%s: healing a machine in %s moves its disk in %s to %s', (_row, machine, disk, to) => {
+    const t = withDisk(machine, disk)
+    t.heal('m', 'unowned')
+    expect(t.eventsOf('d').find(({ kind }) => kind === 'moved')?.to ?? '').toBe(to)
+    t.finishAll()
+    if (disk !== 'RESIZING') {
+      const together = { DELETED: 'TOBEDELETED', HALTED: 'ASSIGNED', DESTROYED: t.status('d') }
+      expect(t.status('d')).toBe(together[t.status('m') as keyof typeof together])
+    }
+  })
+
+  test('M3: a machine that could not be asked is off, unverified and not startable, until a drift probe answers', () => {
+    const t = withDisk('REBOOTING', 'ASSIGNED')
+    t.heal('m', 'unowned')
+    t.answered('m', 'unknown')
+    expect(t.get('m')).toMatchObject({ status: 'HALTED', properties: { verified: false } })
+    expect(t.whyNot('m', 'start')).toContain('verified')
+    t.look('m')
+    t.answered('m', 'halted')
+    expect(t.get('m')).toMatchObject({ status: 'HALTED', properties: { verified: true } })
+    expect(t.carryOut('m', 'start')).toBe('RUNNING')
+  })
+
+  test('decision 0.9: drift probes lead a machine to ERROR and out of it, and a disk to MODELED and out of it', () => {
+    const t = withDisk('RUNNING', 'ASSIGNED')
+    t.look('m')
+    expect(t.answered('m', 'missing').status).toBe('ERROR')
+    t.look('m')
+    expect(t.answered('m', 'running').status).toBe('RUNNING')
+    t.put('disk', 'e', 'CREATED')
+    t.look('e')
+    expect(t.answered('e', 'missing').status).toBe('MODELED')
+    t.look('e')
+    expect(t.answered('e', 'there').status).toBe('CREATED')
+    t.look('c')
+    expect(t.answered('c', 'down').status).toBe('PAUSED')
+    t.look('ovc.node/n')
+    t.answered('ovc.node/n', 'down')
+    expect(t.statuses('ovc.node/n', 'ovc.stack/n')).toEqual(['ERROR', 'ERROR'])
+  })
+})
+
+describe('cascades of healing', () => {
+  test('A5: an account found in DESTROYING takes everything with it; what is destroyed already is left alone', () => {
+    const t = new CloudTable()
+    t.put('account', 'x', 'DESTROYING')
+    t.put('cloudspace', 's', 'DEPLOYED', { parent: 'x' })
+    t.put('cloudspace', 'gone', 'DESTROYED', { parent: 'x' })
+    t.put('machine', 'm', 'RUNNING', { parent: 's' })
+    t.put('image', 'i', 'DELETED', { parent: 'x' })
+    t.put('disk', 'd', 'ASSIGNED', { parent: 'x', links: { machine: 'm' } })
+    t.put('disk', 'e', 'CREATED', { parent: 'x' })
+    const before = t.get('gone').revision
+    t.request('m', 'pause')
+    t.heal('x', 'unowned')
+    expect(t.statuses('x', 's', 'm', 'i')).toEqual(['DESTROYED', 'DESTROYED', 'DESTROYED', 'DESTROYED'])
+    expect(t.statuses('d', 'e')).toEqual(['TOBEDESTROYED', 'TOBEDESTROYED'])
+    expect(t.get('gone').revision).toBe(before)
+    // Fenced: the pause under way was closed with it.
+    expect(t.get('m').run).toBeNull()
+    t.advance(60_000)
+    t.fireTimers()
+    t.finishAll()
+    expect(t.statuses('d', 'e')).toEqual(['DESTROYED', 'DESTROYED'])
+  })
+
+  test('C1, C2, I1: what a lost creation or destruction may have left is handed to the sweeper', () => {
+    const t = new CloudTable({ cloudspace: 'VIRTUAL' })
+    t.request('c', 'deploy')
+    t.heal('c')
+    expect(t.get('c')).toMatchObject({ status: 'DESTROYED', ledger: [{ kind: 'firewall', state: 'orphaned' }] })
+    t.create('ovc.image', 'i', { parent: { no: t.get('a').no }, properties: { enabled: true, system: false } })
+    t.heal('i')
+    expect(t.get('i')).toMatchObject({ status: 'DESTROYED', ledger: [{ kind: 'image', state: 'orphaned' }] })
+  })
+
+  test('C2: machines that survive a lost destruction go with their cloudspace, and their disks find out', () => {
+    const t = new CloudTable({ cloudspace: 'DESTROYING' })
+    t.put('machine', 'm', 'HALTED')
+    t.put('disk', 'd', 'ASSIGNED', onMachine)
+    t.heal('c', 'unowned')
+    expect(t.statuses('c', 'm', 'd')).toEqual(['DESTROYED', 'DESTROYED', 'ASSIGNED'])
+    t.advance(3_600_000)
+    t.fireTimers()
+    expect(t.status('d')).toBe('TOBEDESTROYED')
+  })
+
+  test('500 resources in every transitional status, as after a power cut: one pass and its follow-ups settle each', () => {
+    const t = new CloudTable()
+    const found: [string, Row][] = []
+    for (let n = 0; found.length < 500; n++)
+      for (const [index, row] of rows.entries()) {
+        const [, kind, status, put] = row
+        const id = `${kind}-${n}-${index}`
+        if (found.length === 500) break
+        if (put.links !== undefined) t.put('machine', `m${id}`, 'HALTED')
+        t.put(kind, id, status, put.links === undefined ? put : { links: { machine: `m${id}` } })
+        found.push([`ovc.${kind}/${id}`, row])
+      }
+    for (const [x, [, , , , answer, to]] of found) {
+      t.heal(x, 'unowned')
+      if (answer !== '') t.answered(x, answer)
+      expect(t.eventsOf(x).find(({ kind }) => kind === 'healed')?.to).toBe(to)
+    }
+    t.finishAll()
+    for (const [x, [, kind, , , , , , attempt]] of found) {
+      expect(t.get(x).run).toBeNull()
+      expect(t.plans.kindOf(`ovc.${kind}`, t.status(x))).not.toBe('transitional')
+      expect(followUp(t, x)).toBe(attempt)
+    }
+  }, 20_000)
+})

@@ -1,0 +1,43 @@
+// What becomes of a machine that is found stuck: rows M1..M5 of spec 4.3, and what the hypervisor's answer means.
+
+/** The hypervisor is believed. A machine that is recorded and not there is broken (decision 0.9). */
+export const unlessMissing = {
+  running: 'RUNNING',
+  halted: { status: 'HALTED', set: { verified: true } },
+  paused: 'PAUSED',
+  missing: 'ERROR',
+} as const
+
+const asked = {
+  probe: { power: { ...unlessMissing, unknown: { status: 'HALTED', set: { verified: false } } } },
+} as const
+
+export const healMachine = {
+  DEPLOYING: { status: 'DESTROYED', move: { disks: 'TOBEDESTROYED' } }, // M1
+  DESTROYING: { status: 'DESTROYED', move: { disks: 'TOBEDESTROYED' } }, // M2
+  STOPPING: asked, // M3
+  STARTING: { like: 'STOPPING' },
+  REBOOTING: { like: 'STOPPING' },
+  RESETTING: { like: 'STOPPING' },
+  PAUSING: { like: 'STOPPING' },
+  RESUMING: { like: 'STOPPING' },
+  ADDING_DISK: { like: 'STOPPING' },
+  ATTACHING_DISK: { like: 'STOPPING' },
+  DETACHING_DISK: { like: 'STOPPING' },
+  DELETING_DISK: { like: 'STOPPING' },
+  CHANGING_DISK_LIMITS: { like: 'STOPPING' },
+  CLONING: { like: 'STOPPING' },
+  RESIZING: { like: 'STOPPING' },
+  CREATING_TEMPLATE: { like: 'STOPPING' },
+  MIGRATING: { like: 'STOPPING' },
+  DELETING: {
+    status: 'HALTED',
+    move: { disks: { from: ['DELETING_ATTACHED_DISK', 'TOBEDELETED'], to: 'ASSIGNED' } },
+    attempt: 'delete',
+  }, // M4
+  RESTORING: {
+    status: 'DELETED',
+    move: { disks: { from: ['RESTORING_ATTACHED_DISK', 'ASSIGNED'], to: 'TOBEDELETED' } },
+    attempt: 'restore',
+  }, // M5
+} as const

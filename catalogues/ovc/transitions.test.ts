@@ -1,0 +1,276 @@
+// Table 4.2 of the specification: every transition, its failure, and every request in every other status.
+import { edgesOf } from 'homeostat'
+import { describe, expect, test } from 'vitest'
+import { CloudTable, type Kind, type Put } from '../../test/ovc/cloud-table.ts'
+import { ovc } from './index.ts'
+
+/** kind, operation, from, via, to, after a failure; then what stands around it. */
+type Row = readonly [Kind, string, string, string, string, string, { input?: unknown; put?: Put }?]
+
+const machine = { disk: { links: { machine: 'm' } } }
+const rows: readonly Row[] = [
+  ['account', 'update', 'CONFIRMED', 'UPDATING', 'CONFIRMED', 'CONFIRMED', { input: { name: 'new' } }],
+  ['account', 'disable', 'CONFIRMED', 'DISABLING', 'DISABLED', 'CONFIRMED'],
+  ['account', 'enable', 'DISABLED', 'ENABLING', 'CONFIRMED', 'CONFIRMED'],
+  ['account', 'delete', 'CONFIRMED', 'DELETING', 'DELETED', 'CONFIRMED'],
+  ['account', 'delete', 'DISABLED', 'DELETING', 'DELETED', 'DISABLED'],
+  ['account', 'restore', 'DELETED', 'RESTORING', 'CONFIRMED', 'DELETED'],
+  ['account', 'destroy', 'CONFIRMED', 'DESTROYING', 'DESTROYED', 'CONFIRMED'],
+  ['account', 'destroy', 'DISABLED', 'DESTROYING', 'DESTROYED', 'DISABLED'],
+  ['account', 'destroy', 'DELETED', 'DESTROYING', 'DESTROYED', 'DELETED'],
+
+  ['cloudspace', 'deploy', 'VIRTUAL', 'DEPLOYING', 'DEPLOYED', 'VIRTUAL'],
+  ['cloudspace', 'disable', 'DEPLOYED', 'DISABLING', 'DISABLED', 'DEPLOYED'],
+  ['cloudspace', 'pause', 'DEPLOYED', 'PAUSING', 'PAUSED', 'DEPLOYED'],
+  ['cloudspace', 'reset', 'DEPLOYED', 'RESETTING', 'DEPLOYED', 'PAUSED'],
+  ['cloudspace', 'reset', 'PAUSED', 'RESETTING', 'DEPLOYED', 'PAUSED'],
+  ['cloudspace', 'update', 'DEPLOYED', 'UPDATING', 'DEPLOYED', 'DEPLOYED', { input: { name: 'new' } }],
+  ['cloudspace', 'migrate', 'DEPLOYED', 'MIGRATING', 'DEPLOYED', 'DEPLOYED', { input: { node: 'n2' } }],
+  ['cloudspace', 'enable', 'DISABLED', 'ENABLING', 'DEPLOYED', 'PAUSED', { put: { properties: { enabled: false } } }],
+  ['cloudspace', 'resume', 'PAUSED', 'RESUMING', 'DEPLOYED', 'PAUSED'],
+  ...['DEPLOYED', 'DISABLED', 'PAUSED', 'VIRTUAL'].map((from): Row => [
+    'cloudspace',
+    'delete',
+    from,
+    'DELETING',
+    'DELETED',
+    from,
+  ]),
+  // The firewall's end is not waited for: a failed one is left to the sweeper.
+  ...['DEPLOYED', 'DISABLED', 'PAUSED', 'VIRTUAL', 'DELETED'].map((from): Row => [
+    'cloudspace',
+    'destroy',
+    from,
+    'DESTROYING',
+    'DESTROYED',
+    'DESTROYED',
+  ]),
+  ['cloudspace', 'restore', 'DELETED', 'RESTORING', 'DEPLOYED', 'DELETED'],
+
+  ['machine', 'deploy', 'VIRTUAL', 'DEPLOYING', 'RUNNING', 'DESTROYED'],
+  ['machine', 'pause', 'RUNNING', 'PAUSING', 'PAUSED', 'RUNNING'],
+  ['machine', 'resume', 'PAUSED', 'RESUMING', 'RUNNING', 'PAUSED'],
+  ['machine', 'start', 'HALTED', 'STARTING', 'RUNNING', 'HALTED'],
+  ['machine', 'restart', 'HALTED', 'STARTING', 'RUNNING', 'HALTED', { put: { properties: { restart: true } } }],
+  ...['RUNNING', 'PAUSED'].flatMap((from): Row[] => [
+    ['machine', 'stop', from, 'STOPPING', 'HALTED', from],
+    ['machine', 'reboot', from, 'REBOOTING', 'RUNNING', from],
+    ['machine', 'reset', from, 'RESETTING', 'RUNNING', from],
+  ]),
+  ...['RUNNING', 'PAUSED', 'HALTED'].flatMap((from): Row[] => [
+    ['machine', 'limitDisk', from, 'CHANGING_DISK_LIMITS', from, from, { input: { disk: 'd', iops: 100 } }],
+    ['machine', 'resize', from, 'RESIZING', from, from, { input: { memory: 1024 } }],
+    ['machine', 'migrate', from, 'MIGRATING', from, from, { input: { node: 'n2' } }],
+  ]),
+  ...['VIRTUAL', 'RUNNING', 'PAUSED', 'HALTED'].map((from): Row => [
+    'machine',
+    'delete',
+    from,
+    'DELETING',
+    'DELETED',
+    from,
+  ]),
+  ...['VIRTUAL', 'RUNNING', 'PAUSED', 'HALTED', 'DELETED', 'ERROR'].map((from): Row => [
+    'machine',
+    'destroy',
+    from,
+    'DESTROYING',
+    'DESTROYED',
+    'DESTROYED',
+  ]),
+  ['machine', 'restore', 'DELETED', 'RESTORING', 'HALTED', 'DELETED'],
+
+  ['disk', 'build', 'MODELED', 'CREATING', 'CREATED', 'MODELED'],
+  ['disk', 'buildOn', 'MODELED', 'ASSIGNING', 'ASSIGNED', 'TOBEDESTROYED', { put: machine.disk }],
+  ['disk', 'attach', 'CREATED', 'ATTACHING', 'ASSIGNED', 'CREATED', { input: { machine: 'm' } }],
+  ['disk', 'detach', 'ASSIGNED', 'DETACHING', 'CREATED', 'ASSIGNED', { put: machine.disk }],
+  ['disk', 'resize', 'CREATED', 'RESIZING', 'CREATED', 'CREATED', { input: { size: 20 } }],
+  ['disk', 'resize', 'ASSIGNED', 'RESIZING', 'ASSIGNED', 'ASSIGNED', { input: { size: 20 }, put: machine.disk }],
+  ['disk', 'delete', 'CREATED', 'DELETING_DETACHED_DISK', 'DELETED', 'CREATED'],
+  ['disk', 'delete', 'ASSIGNED', 'DELETING_ATTACHED_DISK', 'TOBEDELETED', 'ASSIGNED', { put: machine.disk }],
+  ['disk', 'destroy', 'CREATED', 'DESTROYING_DETACHED_DISK', 'DESTROYED', 'TOBEDESTROYED'],
+  ['disk', 'destroy', 'DELETED', 'DESTROYING_DETACHED_DISK', 'DESTROYED', 'TOBEDESTROYED'],
+  ['disk', 'destroy', 'MODELED', 'DESTROYING_DETACHED_DISK', 'DESTROYED', 'TOBEDESTROYED'],
+  ['disk', 'destroy', 'ASSIGNED', 'DESTROYING_ATTACHED_DISK', 'DESTROYED', 'ASSIGNED', { put: machine.disk }],
+  ['disk', 'destroy', 'TOBEDELETED', 'DESTROYING_ATTACHED_DISK', 'DESTROYED', 'TOBEDELETED', { put: machine.disk }],
+  ['disk', 'restore', 'TOBEDELETED', 'RESTORING_ATTACHED_DISK', 'ASSIGNED', 'TOBEDELETED', { put: machine.disk }], // D5
+  ['disk', 'restore', 'DELETED', 'RESTORING_DETACHED_DISK', 'CREATED', 'DELETED'], // D5
+  ['disk', 'sweep', 'TOBEDESTROYED', 'DESTROYING_DETACHED_DISK', 'DESTROYED', 'TOBEDESTROYED'],
+
+  ['image', 'build', 'VIRTUAL', 'CREATING', 'CREATED', 'VIRTUAL'],
+  ['image', 'disable', 'CREATED', 'DISABLING', 'DISABLED', 'CREATED'],
+  ['image', 'enable', 'DISABLED', 'ENABLING', 'CREATED', 'DISABLED'],
+  ...['CREATED', 'DISABLED'].map((from): Row => ['image', 'delete', from, 'DELETING', 'DELETED', from]),
+  ...['CREATED', 'DISABLED', 'DELETED', 'VIRTUAL'].map((from): Row => [
+    'image',
+    'destroy',
+    from,
+    'DESTROYING',
+    'DESTROYED',
+    from,
+  ]),
+  ['image', 'restore', 'DELETED', 'RESTORING', 'CREATED', 'DELETED'],
+
+  ['node', 'maintain', 'ENABLED', 'DEACTIVATING', 'MAINTENANCE', 'ENABLED'],
+  ['node', 'enable', 'MAINTENANCE', 'ENABLING', 'ENABLED', 'MAINTENANCE'],
+  ['node', 'enable', 'ERROR', 'ENABLING', 'ENABLED', 'ERROR'],
+  ['node', 'update', 'ENABLED', 'UPDATING', 'ENABLED', 'ENABLED'],
+  ['node', 'decommission', 'ENABLED', 'DECOMMISSIONING', 'DECOMMISSIONED', 'ENABLED'],
+  ['node', 'decommission', 'MAINTENANCE', 'DECOMMISSIONING', 'DECOMMISSIONED', 'MAINTENANCE'],
+]
+
+/** The resource `ovc.<kind>/x` in the status, and around it all that its operations need. */
+function at(kind: Kind, status: string, put: Put = {}): { t: CloudTable; x: string } {
+  const t = new CloudTable()
+  const x = `ovc.${kind}/x`
+  if (kind === 'disk') t.put('machine', 'm', 'RUNNING')
+  t.put(kind, 'x', status, put)
+  if (kind === 'machine') t.put('disk', 'd', 'ASSIGNED', { links: { machine: 'x' } })
+  // Something below, so that account operations take time: an image for deletes, a space that is paused or to be paused.
+  if (kind === 'account' && status !== 'DESTROYED') {
+    t.put('image', 'below', 'CREATED', { parent: x })
+    t.put('cloudspace', 'space', status === 'DISABLED' ? 'PAUSED' : 'DEPLOYED', { parent: x })
+  }
+  return { t, x }
+}
+
+const entered = (t: CloudTable, x: string): string[] => t.eventsOf(x).map(({ to }) => to)
+
+describe('4.2: every transition', () => {
+  const transitions = rows.map(
+    (row) => [`a ${row[0]} is asked to ${row[1]}: ${row[2]}, ${row[3]}, ${row[4]}`, row] as const,
+  )
+  test.each(transitions)('%s', (_words, [kind, operation, from, via, to, , more = {}]) => {
+    const { t, x } = at(kind, from, more.put)
+    t.request(x, operation, more.input)
+    expect(t.status(x)).toBe(via)
+    t.finishAll()
+    expect(t.status(x)).toBe(to)
+    expect(entered(t, x)).toContain(via)
+    if (kind === 'node') expect(t.status('ovc.stack/x')).toBe(to)
+  })
+
+  const failures = rows
+    .filter(([kind]) => kind !== 'account')
+    .map((row) => [`a ${row[0]} whose ${row[1]} fails goes from ${row[2]} to ${row[5]}`, row] as const)
+  test.each(failures)('%s', (_words, [kind, operation, from, , , failed, more = {}]) => {
+    const { t, x } = at(kind, from, more.put)
+    t.request(x, operation, more.input)
+    // The first call of the run, or of the run it asked for, fails for good; what is to be undone then succeeds.
+    t.failed(t.owed()[0]!.resource, 'no power')
+    t.finishAll()
+    expect(t.status(x)).toBe(failed)
+    if (kind === 'node') expect(t.status('ovc.stack/x')).toBe(failed)
+  })
+
+  test.each([
+    ['update', 'CONFIRMED', 'CONFIRMED'],
+    ['disable', 'CONFIRMED', 'CONFIRMED'],
+    ['delete', 'CONFIRMED', 'CONFIRMED'],
+    ['delete', 'DISABLED', 'DISABLED'],
+    ['restore', 'DELETED', 'DELETED'],
+    ['destroy', 'DELETED', 'DELETED'],
+  ])('an account whose %s fails goes back to %s', (operation, from, back) => {
+    const { t, x } = at('account', from)
+    t.request(x, operation, operation === 'update' ? { name: 'new' } : undefined)
+    t.failed(t.owed()[0]!.resource, 'no power')
+    t.finishAll()
+    expect(t.status(x)).toBe(back)
+    expect(t.get(x).description).toContain('no power')
+  })
+
+  test('properties change with the status: names, enabled, sizes, limits, memory, nodes', () => {
+    const { t } = at('machine', 'HALTED')
+    t.carryOut('a', 'update', { name: 'Ann' })
+    t.carryOut('c', 'update', { name: 'Space' })
+    t.carryOut('ovc.machine/x', 'resize', { memory: 2048 })
+    t.carryOut('ovc.machine/x', 'limitDisk', { disk: 'd', iops: 300 })
+    t.carryOut('ovc.machine/x', 'migrate', { node: 'n2' })
+    t.carryOut('d', 'resize', { size: 30 })
+    expect(t.get('a').properties).toMatchObject({ name: 'Ann' })
+    expect(t.get('c').properties).toMatchObject({ name: 'Space' })
+    expect(t.get('ovc.machine/x')).toMatchObject({
+      properties: { memory: 2048 },
+      links: { node: t.get('ovc.node/n2').no },
+    })
+    expect(t.get('d').properties).toMatchObject({ iops: 300, size: 30 })
+    expect(t.carryOut('c', 'disable')).toBe('DISABLED')
+    expect(t.get('c').properties).toMatchObject({ enabled: false })
+    t.put('image', 'i', 'CREATED')
+    expect(t.carryOut('i', 'disable')).toBe('DISABLED')
+    expect(t.get('i').properties).toMatchObject({ enabled: false })
+  })
+
+  test('what is created begins in its first status', () => {
+    const t = new CloudTable()
+    const made = (kind: Kind, id: string, operation: string, parent: string | null, more = {}) =>
+      t.create(`ovc.${kind}`, id, { operation, ...(parent ? { parent: { no: t.get(parent).no } } : {}), ...more })
+        .status
+    expect(made('account', 'b', 'create', null, { properties: { enabled: true } })).toBe('CONFIRMED')
+    expect(made('cloudspace', 'd', 'create', 'a', { properties: { enabled: true } })).toBe('VIRTUAL')
+    expect(made('machine', 'm', 'create', 'c', { properties: { verified: true, memory: 1 } })).toBe('VIRTUAL')
+    expect(made('disk', 'k', 'model', 'a', { properties: { size: 1 } })).toBe('MODELED')
+    expect(made('disk', 'l', 'create', 'a', { properties: { size: 1 } })).toBe('CREATING')
+    expect(made('image', 'i', 'model', 'a', { properties: { enabled: true, system: false } })).toBe('VIRTUAL')
+    expect(made('image', 'j', 'create', 'a', { properties: { enabled: true, system: false } })).toBe('CREATING')
+    expect(made('node', 'o', 'create', null)).toBe('ENABLED')
+    t.failed('j', 'no template')
+    t.failed('l', 'no space')
+    t.finishAll()
+    expect(t.statuses('j', 'l', 'ovc.stack/o')).toEqual(['DESTROYED', 'TOBEDESTROYED', 'ENABLED'])
+  })
+
+  test('no edge leaves a terminal status, and every status is in some edge', () => {
+    for (const lifecycle of Object.values(ovc)) {
+      const edges = edgesOf(lifecycle, Object.values(ovc))
+      const { statuses } = lifecycle.resource as unknown as { statuses: Record<string, Record<string, string>> }
+      for (const [kind, names] of Object.entries(statuses))
+        for (const status of Object.keys(names)) {
+          const name = `${lifecycle.resource.type} ${status}`
+          expect([name, edges.some(({ from, to }) => from === status || to === status)]).toEqual([name, true])
+          if (kind === 'terminal') expect(edges.filter(({ from, to }) => from === status && to !== status)).toEqual([])
+        }
+    }
+  })
+})
+
+describe('requests per status', () => {
+  const operations = new Map<string, Set<string>>()
+  for (const [kind, operation, from] of rows) {
+    const key = `${kind} ${operation}`
+    operations.set(key, (operations.get(key) ?? new Set()).add(from))
+  }
+
+  test.each([...operations])('%s is refused in every other status, with the status and the reason', (key, allowed) => {
+    const [kind, operation] = key.split(' ') as [Kind, string]
+    const { statuses } = ovc[kind].resource as unknown as { statuses: Record<string, Record<string, string>> }
+    const input = rows.find((row) => row[0] === kind && row[1] === operation)![6]?.input
+    for (const status of Object.values(statuses).flatMap((names) => Object.keys(names))) {
+      const isNoop = operation === 'delete' && status === 'DELETED' && kind !== 'node'
+      if (allowed.has(status) || isNoop) continue
+      const { t, x } = at(kind, status, rows.find((row) => row[0] === kind && row[1] === operation)![6]?.put)
+      const { code, message } = t.refused(t.asking(x, operation, input))
+      expect(['operation_not_allowed', 'requirement_not_met', 'operation_in_progress']).toContain(code)
+      expect(message).toContain(`Cannot ${operation} ovc.${kind} x: it `)
+    }
+  })
+
+  test('a request while a run is under way is refused with the status and the run', () => {
+    const { t, x } = at('cloudspace', 'VIRTUAL')
+    t.request(x, 'deploy')
+    expect(t.whyNot(x, 'delete')).toMatch(
+      /Cannot delete ovc.cloudspace x: it is DEPLOYING \(run .* of deploy is under way\)/,
+    )
+  })
+
+  test('migration is queued behind what is under way', () => {
+    const { t, x } = at('machine', 'RUNNING')
+    t.request(x, 'pause')
+    t.request(x, 'migrate', { node: 'n2' })
+    expect(t.status(x)).toBe('PAUSING')
+    t.done(x)
+    expect(t.status(x)).toBe('MIGRATING')
+    t.done(x)
+    expect(t.status(x)).toBe('PAUSED')
+  })
+})

@@ -1,6 +1,6 @@
 // The cases of upstream's own tests (spec section 7: recyclebin_tests, cloudspace_tests, cloudbroker accounts, maintenance_tests).
 import { describe, expect, test } from 'vitest'
-import { CloudTable } from '../../test/ovc/cloud-table.ts'
+import { CloudTable } from './cloud-table.ts'
 
 describe('recyclebin_tests', () => {
   test('an empty cloudspace is deleted and destroyed; a second delete succeeds and does nothing', () => {

@@ -1,6 +1,6 @@
 // Table 4.4 of the specification: the rules between objects; and the clones, images and bins that they lean on.
 import { describe, expect, test } from 'vitest'
-import { CloudTable } from '../../test/ovc/cloud-table.ts'
+import { CloudTable } from './cloud-table.ts'
 
 const onMachine = { links: { machine: 'm' } }
 

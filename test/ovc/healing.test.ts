@@ -2,8 +2,8 @@
 // statuses that the seed does not cover; the notes C5, M5, D1, D5 and the gaps G1..G7.
 import { checkLifecycles } from 'homeostat'
 import { describe, expect, test } from 'vitest'
-import { CloudTable, type Kind, type Put } from '../../test/ovc/cloud-table.ts'
-import { ovc } from './index.ts'
+import { CloudTable, type Kind, type Put } from './cloud-table.ts'
+import { ovc } from '../../catalogues/ovc/index.ts'
 
 test('check finds nothing', () => {
   expect(checkLifecycles(Object.values(ovc))).toEqual([])

@@ -1,8 +1,8 @@
 // Table 4.2 of the specification: every transition, its failure, and every request in every other status.
 import { edgesOf } from 'homeostat'
 import { describe, expect, test } from 'vitest'
-import { CloudTable, type Kind, type Put } from '../../test/ovc/cloud-table.ts'
-import { ovc } from './index.ts'
+import { CloudTable, type Kind, type Put } from './cloud-table.ts'
+import { ovc } from '../../catalogues/ovc/index.ts'
 
 /** kind, operation, from, via, to, after a failure; then what stands around it. */
 type Row = readonly [Kind, string, string, string, string, string, { input?: unknown; put?: Put }?]

@@ -61,6 +61,9 @@ describe('0.4 owner lost, run recorded', () => {
     for (let n = 0; n < 6 && t.status('c') !== lands && t.get('c').run?.phase !== 'undo'; n++) {
       t.heal('c')
       t.advance(600_000)
+      // Somebody is at work on it each time it is lost.
+      const { no, epoch, run } = t.get('c')
+      if (run !== null) t.send({ kind: 'progressReported', no, epoch, text: 'begun', by: 'worker' })
     }
     doUntil(t, 'c')
     expect(t.status('c')).toBe(lands)

@@ -1,4 +1,6 @@
 // Sahara's declarations against the specification.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { checkLifecycles, edgesOf } from 'homeostat'
 import { expect, test } from 'vitest'
 import { clusters, sahara } from './index.ts'
@@ -29,4 +31,11 @@ test('the five answers to failure', () => {
   ])
   expect(answer('scale: decommission ')).toEqual(['Decommissioning -> Error'])
   expect(answer('scale: configureNew ')).toEqual(['Configuring -> Error'])
+})
+
+test('every test that README.md names is there', () => {
+  const read = (file: string) => readFileSync(join(import.meta.dirname, file), 'utf8')
+  const named = [...read('README.md').matchAll(/`([\w-]+\.test\.ts): ([^`]+)`/g)]
+  expect(named.length).toBeGreaterThan(40)
+  expect(named.filter(([, file, name]) => !read(file!).includes(name!)).map(([whole]) => whole)).toEqual([])
 })

@@ -8,7 +8,7 @@ import { asked, doAll, endDate, eventOf, leased, newTable, placed, seen, startDa
 const fired = (t: TableTop): string[] =>
   t.events
     .filter(({ kind }) => kind === 'timerFired')
-    .map(({ no, detail }) => `${String(detail!['timer'])} ${t.get(t.get(no).parent!).id}`)
+    .map(({ no, detail }) => `${detail!['timer'] as string} ${t.get(t.get(no).parent!).id}`)
 
 function twoLeases(a: readonly [number, number], b: readonly [number, number]): TableTop {
   const t = newTable()
@@ -101,7 +101,7 @@ describe('1.5: the event loop', () => {
       expect(
         t
           .eventsOf(id)
-          .some(({ kind, detail }) => kind === 'timerRefused' && String(detail!['reason']).includes('Cannot')),
+          .some(({ kind, detail }) => kind === 'timerRefused' && (detail!['reason'] as string).includes('Cannot')),
       ).toBe(true)
     },
   )

@@ -24,8 +24,8 @@ export const updateInput = z.object({
   beforeEndDate: z.number().optional(),
   reservations: z.array(z.object({ id: z.string(), amount: z.number().int().positive() })).optional(),
 })
-type Input = z.output<typeof updateInput>
-type Updating = Looked<Input>
+export type UpdateInput = z.output<typeof updateInput>
+type Updating = Looked<UpdateInput>
 
 const datesOf = ({ resource: { properties: p }, input }: Pick<Updating, 'resource' | 'input'>) => ({
   start: input.startDate ?? p.startDate,

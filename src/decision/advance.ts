@@ -6,7 +6,7 @@ import type { LandingPlan, OperationPlan, Plan, StepPlan } from '../lifecycle/pl
 import { callDeclared, holds, View } from './conditions.ts'
 import { DeclarationDefect, type Draft } from './draft.ts'
 import { arrive, cancelAsked, matchMoves, tellAsker, type Matched } from './landing.ts'
-import { doubted, meant, orphaned } from './ledger.ts'
+import { doubted, meant, orphaned, takenBack } from './ledger.ts'
 import { shownStatus } from './owed.ts'
 import type { EndedRun, Item, LandingRef, Resource, Run, RunOutcome } from './state.ts'
 
@@ -42,10 +42,11 @@ export function enterNext(
       continue
     }
     const entered = enter(draft, plan, operation, resource, step)
-    // A step over nothing is done at once; its status shows only if later steps keep it.
-    return entered.run!.items !== null && entered.run!.items.length === 0
-      ? enterNext(draft, plan, entered, index, skips)
-      : entered
+    if (entered.run!.items === null || entered.run!.items.length > 0) return entered
+    // A step over nothing is done at once, and makes nothing; its status shows only if later steps keep it.
+    const ledger = takenBack(entered, step, run.begun)
+    const passed = ledger === entered.ledger ? entered : draft.change(entered, { ledger })
+    return enterNext(draft, plan, passed, index, skips)
   }
   return landSuccess(draft, plan, operation, resource)
 }

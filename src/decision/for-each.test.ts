@@ -103,6 +103,8 @@ describe('9 forEach', () => {
     empty.create('blazar.lease', 'L', { properties, input: { reservations: [] } })
     expect(empty.status('L')).toBe('PENDING')
     expect(empty.eventsOf('L').map(({ from, to }) => [from, to])).toEqual([['', 'PENDING']])
+    // Its step declares that it creates something; over nothing, it does not.
+    expect(empty.get('L').ledger).toEqual([])
   })
 
   test('9 stopAtFirst goes one by one and begins no further call once one has failed', () => {

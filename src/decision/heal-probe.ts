@@ -193,7 +193,7 @@ function healedText(run: Run, from: string, status: string, follows: string | nu
 /** Attempted again and again: each waits a while of its own, as a resumed run does (see `suspected` in heal.ts). */
 function waiting(draft: Draft, plan: Plan, resource: Resource, run: Run): Run {
   if (resource.heals < 2 || run.phase === 'cascade') return run
-  return watched(draft, plan, { ...run, dueAt: draft.now + suspicionMs(resource.heals - 1, resource.no) })
+  return watched(draft, plan, { ...run, resumed: 1, dueAt: draft.now + suspicionMs(resource.heals - 1, resource.no) })
 }
 
 interface FollowUp {

@@ -28,7 +28,15 @@ function loseWorkers(t: TableTop, id: string, times: number) {
   for (let n = 0; n < times; n++) {
     t.heal(id)
     t.advance(700_000)
+    atWork(t, id)
   }
+}
+
+/** A run that was suspected before says that its call begins. */
+function atWork(t: TableTop, id: string) {
+  const { no, epoch, run } = t.get(id)
+  if (run !== null && run.parked === null)
+    t.ok({ kind: 'progressReported', no, epoch, text: 'its call begins', by: 'w' })
 }
 
 const gate = resourceType('t.gate', {
@@ -57,6 +65,23 @@ const gates = gate.relations({ guards: { children: guard } }).lifecycle({
     },
   },
   heal: { Opening: { status: 'Shut', attempt: 'open' } },
+})
+
+const well = resourceType('t.well', {
+  properties: z.object({}),
+  statuses: { stable: { Full: 'Full.' }, transitional: { Digging: 'Dug.' }, failed: { Dry: 'Dry.' } },
+})
+const wells = well.lifecycle({
+  operations: {
+    create: { from: [], steps: { dig: { during: 'Digging', creates: 'hole' } }, to: 'Full', onFailure: 'Dry' },
+    deepen: {
+      from: ['Digging', 'Dry'],
+      steps: { dig: { during: 'Digging', creates: 'hole' } },
+      to: 'Full',
+      onFailure: 'Dry',
+    },
+  },
+  heal: { Digging: { attempt: 'deepen' } },
 })
 
 describe('11 resume', () => {
@@ -143,7 +168,8 @@ describe('11 resume', () => {
     t.request('s', 'close')
     loseWorkers(t, 's', healingBudget)
     expect(t.get('s').run).toMatchObject({ resumed: healingBudget })
-    t.heal('s')
+    const { epoch } = t.get('s')
+    expect(t.heal('s').epoch).toBe(epoch + 1)
     expect(t.get('s')).toMatchObject({
       status: 'Undoing',
       run: { code: 'budget_spent', reasons: ['lock was resumed 5 times and never ended'] },
@@ -159,6 +185,20 @@ describe('11 resume', () => {
     expect(t.get('d').run).toMatchObject({ step: 0, resumed: 3 })
     t.done('d')
     expect(t.get('d').run).toMatchObject({ step: 1, resumed: 0 })
+  })
+
+  test('11 the death of a worker counts only for runs that were at work', () => {
+    const t = site()
+    t.request('s', 'close')
+    loseWorkers(t, 's', 2)
+    expect(t.get('s').run).toMatchObject({ resumed: 2 })
+    const waits = t.heal('s')
+    expect(waits.run!.dueAt).toBeGreaterThan(t.now)
+    for (let n = 0; n < 20; n++) t.heal('s')
+    expect(t.get('s').run).toMatchObject({ resumed: 3 })
+    t.advance(700_000)
+    for (let n = 0; n < 20; n++) t.heal('s')
+    expect(t.get('s').run).toMatchObject({ resumed: 3 })
   })
 
   test('11 overdue with a live owner: the deadline is answered, and an incident tells of it', () => {
@@ -302,6 +342,16 @@ describe('11 with its owner, unowned, by probe, by its row', () => {
     ])
   })
 
+  test('11 what the healed run meant to make is in doubt; the attempt means to make its own', () => {
+    const t = new TableTop([wells])
+    t.create('t.well', 'w')
+    t.heal('w')
+    expect(t.get('w').ledger).toMatchObject([
+      { name: 't.well/w/hole/1', state: 'unknown' },
+      { name: 't.well/w/hole/3', state: 'meant' },
+    ])
+  })
+
   test('11 a spent budget lands without another attempt; where only an attempt is declared, it parks', () => {
     const t = new TableTop(Object.values(ovc))
     t.place('ovc.account', 'p', 'CONFIRMED', { properties: cloud })
@@ -314,6 +364,7 @@ describe('11 with its owner, unowned, by probe, by its row', () => {
     for (let n = 0; n < 60 && only.get('a').run?.parked == null; n++) {
       only.heal('a', only.get('a').run === null ? 'unowned' : 'ownerLost')
       only.advance(700_000)
+      atWork(only, 'a')
     }
     expect(only.get('a')).toMatchObject({
       status: 'Scrapping',
@@ -355,7 +406,7 @@ describe('11 with its owner, unowned, by probe, by its row', () => {
     const t = site()
     t.request('s', 'close')
     t.failed('s', 'jammed')
-    t.heal('s')
+    loseWorkers(t, 's', 1)
     expect(t.owedBy('s')).toEqual(['unlock'])
     expect(t.get('s').run).toMatchObject({ phase: 'undo', reasons: ['jammed'] })
     loseWorkers(t, 's', 5 * healingBudget)

@@ -73,7 +73,8 @@ function healFollower(draft: Draft, plan: Plan, resource: Resource): Resource | 
   if (leader === undefined) return null
   if (draft.isTransitional(leader))
     throw new Refusal('healed_with_owner', `${nameOf(resource)} is healed with ${nameOf(leader)}.`)
-  return takeStatusOf(draft, leader, resource, { no: leader.no, begun: 0 })
+  const after = takeStatusOf(draft, leader, resource, { no: leader.no, begun: 0 })
+  return draft.change(after, { epoch: resource.epoch + 1 })
 }
 
 /** What no crash explains is a bug to report. */
@@ -114,7 +115,8 @@ function resume(draft: Draft, plan: Plan, resource: Resource, command: Heal): Re
   const budget = run.phase === 'undo' ? undoBudget : healingBudget
   const isSpent = run.resumed >= budget && command.override !== true && run.phase !== 'cascade'
   const counts = mayHaveBegun(draft, run) && !isSpent
-  const owned: Run = { ...run, owner: command.owner, parked: null, resumed: run.resumed + (counts ? 1 : 0) }
+  const resumed = run.resumed + (counts ? 1 : 0)
+  const owned: Run = { ...run, owner: command.owner, parked: null, resumed, progress: '' }
   if (isSpent) {
     const taken = draft.change(resource, { epoch: resource.epoch + 1, heals, run: owned })
     return giveUp(draft, plan, taken, command.found)
@@ -133,8 +135,12 @@ function resume(draft: Draft, plan: Plan, resource: Resource, command: Heal): Re
   return isOverdue ? deadlinePassedOn(draft, plan, after) : after
 }
 
-/** A call that was not due yet cannot have been begun: the death of its worker says nothing about it. */
-const mayHaveBegun = (draft: Draft, run: Run | null): boolean => run === null || run.dueAt <= draft.now
+/**
+ * Was it at work when its worker died? A call that was not due cannot have been begun; one that was suspected before says in the
+ * record when it begins (the worker reports progress first).
+ */
+const mayHaveBegun = (draft: Draft, run: Run | null): boolean =>
+  run === null || (run.dueAt <= draft.now && (run.resumed === 0 || run.progress !== ''))
 
 const healsOf = (draft: Draft, resource: Resource): number =>
   resource.heals + (mayHaveBegun(draft, resource.run) ? 1 : 0)

@@ -5,6 +5,7 @@ import type { Sweeper } from '../lifecycle/driver.ts'
 import type { Store } from '../store/store.ts'
 import { outcomeOfThrown, outcomeOfValue } from './call-outcome.ts'
 import { DriverCall, relatedViews, type CallFacts, type Loaded } from './driver-call.ts'
+import type { Door } from './door.ts'
 import { read, type ReadFrom } from './read.ts'
 
 /** A driver as the engine sees it: functions by name, and perhaps a sweeper. */
@@ -17,6 +18,7 @@ export interface StepContext extends ReadFrom {
   readonly drivers: ReadonlyMap<string, AnyDriver>
   /** The store answers at once: related resources are looked up only when the driver asks for them. */
   readonly isStoreNear: boolean
+  readonly door: Pick<Door, 'submit'>
 }
 
 export interface StartedCall extends CallFacts {
@@ -68,7 +70,26 @@ function runLater(context: StepContext, call: StartedCall): void {
   context.clock.after(readAgainMs, () => (call.isAborted ? call.onEnd(withdrawn) : runStep(context, call)))
 }
 
+/**
+ * A run that was at work when a worker died says in the record that its call begins: should this worker die as well, its death
+ * counts for those that were at work, and for nobody else.
+ */
+function announce(context: StepContext, call: StartedCall, begin: () => void): void {
+  const { no, epoch } = call.resource
+  context.door.submit({ kind: 'progressReported', no, epoch, text: 'its call begins', by: 'worker' }, (decision) => {
+    if (call.isAborted) call.onEnd(withdrawn)
+    else if (!decision.accepted) runLater(context, call)
+    else if (call.mayBegin()) begin()
+  })
+}
+
 function callDriver(context: StepContext, call: StartedCall, fn: DriverFunction, loaded: Loaded | null): void {
+  const run = call.resource.run!
+  if (run.resumed > 0 && run.progress === '') announce(context, call, () => makeCall(context, call, fn, loaded))
+  else makeCall(context, call, fn, loaded)
+}
+
+function makeCall(context: StepContext, call: StartedCall, fn: DriverFunction, loaded: Loaded | null): void {
   let returned: unknown
   try {
     returned = fn(new DriverCall(context, call, loaded))

@@ -29,7 +29,7 @@ export interface NewResource<T, R> {
 
 export type Client<Lifecycles> = {
   readonly [K in keyof Lifecycles]: Lifecycles[K] extends Lifecycle<infer T, infer R, any, any, infer Givens>
-    ? { readonly get: (id: string) => Promise<ViewOf<T>> } & {
+    ? { readonly get: (id: string) => Promise<ViewOf<T> | null> } & {
         readonly [Op in Extract<keyof Givens, string> as Op extends 'create' ? never : Op]: (
           id: string,
           ...input: Arguments<Givens[Op]>

@@ -181,6 +181,17 @@ describe('failures, on the simulated world', () => {
     expect([await site.status('attachment', 'c'), await site.status('volume', 'v')]).toEqual(['Attached', 'InUse'])
   })
 
+  test('3.3: two ask at the same moment: one is answered with the transitional status, the other is refused', async () => {
+    const site = await siteOn(simulated())
+    await site.volume('v', { size: 1, multiAttach: true })
+    const asked = await Promise.allSettled(
+      ['a', 'b'].map((id) => site.client.attachment.create({ id, parent: 'v', properties: { hostId: id } })),
+    )
+    const [first, second] = asked
+    expect(first).toMatchObject({ status: 'fulfilled', value: { resource: { status: 'Attaching' } } })
+    expect(second).toMatchObject({ status: 'rejected', reason: { code: 'requirement_not_met' } })
+  })
+
   test('what a failed attaching left connected keeps a second host away until it is deleted', async () => {
     const site = await siteOn(simulated())
     await site.volume('v', { size: 1 })

@@ -500,6 +500,22 @@ describe('3.2 and 3.3 attachment: it and its volume move together', () => {
     expect(t.statuses('a', 'v')).toEqual(['Attached', 'InUse'])
   })
 
+  test.each([
+    ['Attaching', 'isAttached', 'no', ['ErrorAttaching', 'Available']],
+    ['Attaching', 'isAttached', 'yes', ['Attached', 'InUse']],
+    ['Detaching', 'isDetached', 'no', ['ErrorDetaching', 'InUse']],
+    ['Detaching', 'isDetached', 'yes', ['Detached', 'Available']],
+  ])('3.3: a dock that never answers: %s ends at its deadline; %s says %s -> %j', (status, probe, answer, to) => {
+    const t = volumeIn(status === 'Attaching' ? 'Available' : 'InUse')
+    if (status === 'Attaching') t.ok(t.attaching('x'))
+    else t.request('x', 'delete')
+    t.advance(120_001)
+    t.ok(t.deadline('x'))
+    expect(t.owedBy('x')).toEqual([probe])
+    t.answered('x', answer)
+    expect(t.statuses('x', 'v')).toEqual(to)
+  })
+
   test('3.3: the relation of a volume and its attachments is a rule that no hand can break', () => {
     const t = volumeIn('InUse')
     const setting = (id: string, status: string) =>

@@ -121,6 +121,11 @@ export class Checkers implements StoreWatch {
     this.#events.judge(process, batch, at)
     for (const { after } of batch.writes) this.seen.take(after, at, process)
     this.#judgeKeys(batch)
+    for (const { kind, text } of batch.incidents) {
+      // Where somebody has put things by hand, a declared way may end in an undeclared one.
+      if (kind === 'declaration_defect' && !this.seen.isByHand)
+        this.fail('defect', `the declaration is said to contradict itself: ${text}`)
+    }
     if (this.#parts.judgement.rules.hasRules && batch.writes.some(isOfRules)) this.#judgeRules(batch)
     this.#readFeed()
     if (this.isTold) this.#tellCommit(process, batch)

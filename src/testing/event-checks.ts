@@ -166,6 +166,9 @@ export class EventChecks {
     failed: ({ event }) => this.#failed(event),
     landed: ({ event }) => this.#failed(event),
     itemFailed: ({ event }) => this.#failed(event),
+    parked: (told) => this.#parked(told),
+    statusSet: () => void (this.#checkers.seen.isByHand = true),
+    imported: () => void (this.#checkers.seen.isByHand = true),
     itemDone: ({ event, process }) => this.#itemDone(event, process),
     retried: ({ event: { detail } }) => {
       if (detail?.['parked'] !== undefined) this.#checkers.situations.saw('parked and retried')
@@ -181,6 +184,19 @@ export class EventChecks {
     orphaned: ({ event: { by } }) => {
       if (by.startsWith('sweeper ')) this.#checkers.situations.saw('sweep failed')
     },
+  }
+
+  /** A run parks only for reasons that the language has; a step with a probe is never left unknown. */
+  #parked({ event, after }: Told): void {
+    const code = word(event, 'code')
+    const step = this.#judgement.plans.get(after.type)?.operations.get(after.run?.operation ?? '')?.steps[
+      after.run!.step
+    ]
+    const isWrong =
+      (code === 'declaration_defect' && !this.#checkers.seen.isByHand) ||
+      code === 'driver_missing' ||
+      (code === 'unknown_outcome' && after.run!.phase === 'step' && step?.probe != null && after.run!.items === null)
+    if (isWrong) this.#checkers.fail('defect', `${after.type} ${after.id} was parked: ${word(event, 'reason')}`)
   }
 
   #failed(event: Event): void {

@@ -78,6 +78,8 @@ export class OutsideChecks {
     const is = after.run
     if (is !== null && (was === null || was.begun !== is.begun || was.owner !== is.owner || was.family !== is.family))
       assert(after.epoch > before.epoch, `${name}: its run changed hands without a new epoch`)
+    if (fencing.has(command.kind) && 'no' in command && command.no === after.no)
+      assert(after.epoch > before.epoch || after.queue !== before.queue, `${name}: nobody is fenced off`)
     if (is !== null && was?.begun === is.begun && 'outcome' in command && typeof command.outcome === 'object') {
       const isSame = (one: Item) => is.items?.find(({ no }) => no === one.no)?.attempt === one.attempt
       if (command.outcome.kind === 'again' && after.no === command.no)
@@ -260,6 +262,17 @@ export class OutsideChecks {
   /** Followers that a test put out of step on purpose. */
   readonly apart = new Set<No>()
 }
+
+/** What takes a run out of the hands it was in. */
+const fencing: ReadonlySet<Command['kind']> = new Set([
+  'claim',
+  'handOver',
+  'heal',
+  'setStatus',
+  'cancelRun',
+  'retryRun',
+  'skipStep',
+])
 
 /** A call that ended well, or a sweeper or person: only these know that something is gone. */
 function maySayGone(command: Command): boolean {

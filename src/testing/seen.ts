@@ -53,6 +53,8 @@ export class Seen {
   readonly parked = new Set<No>()
   /** Orphans that a person has taken off the ledger. */
   readonly writtenOff = new Set<string>()
+  /** Somebody has set a status or brought an object in. */
+  isByHand = false
   readonly #owed = new Map<string, SeenOwed>()
   readonly #owedOf = new Map<No, string[]>()
   events = 0

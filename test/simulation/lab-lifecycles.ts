@@ -200,8 +200,9 @@ export const items = item.relations({ box: { parent: box } }).lifecycle({
   begins: ['Loose'],
   moves: [
     { from: ['*'], to: 'Moving', by: 'box' },
-    { from: ['Loose', 'Sorted', 'Spoilt'], to: 'Sorted', by: 'box' },
-    { from: ['Loose'], to: 'Spoilt', by: 'box' },
+    // An item's own run may have moved it while its box was sorting.
+    { from: ['*'], to: 'Sorted', by: 'box' },
+    { from: ['*'], to: 'Spoilt', by: 'box' },
     { from: ['Moving'], to: 'Packed', by: 'box' },
     { from: ['Moving'], to: 'Loose', by: 'box' },
     { from: ['*'], to: 'Gone', by: 'box' },

@@ -165,22 +165,6 @@ export const plantedBugs: readonly PlantedBug[] = [
     breaks: ['G1'],
   },
   {
-    name: 'an unreadable store leaves a call begun for ever',
-    changes: [
-      {
-        file: 'engine/run-step.ts',
-        from: `  } catch {
-    return runLater(context, call)
-  }`,
-        to: `  } catch {
-    return
-  }`,
-      },
-    ],
-    scenarios: ['boxes'],
-    breaks: ['G1', 'defect'],
-  },
-  {
     name: 'what a failed step may have made is forgotten',
     changes: [
       {

@@ -12,6 +12,6 @@ const inPairs = new Set(['readme two at once'])
 test.each(scriptedScenarios.map((scenario) => [scenario.name, scenario] as const))('%s', async (name, scenario) => {
   const simulator = new Simulator(scenario)
   const all = await outsideMicrotasks(() => systematic(simulator, inPairs.has(name)))
-  expect(all.length).toBeGreaterThan(60)
+  expect(all.length).toBeGreaterThan(20)
   expect(await keepPromises(simulator, all)).toBe(all.length)
 })

@@ -192,6 +192,12 @@ describe('3 previous', () => {
   })
 })
 
+test('3 asked for in a transitional status that nobody works on, there is no previous, either', () => {
+  const t = new TableTop([doors])
+  t.place('t.door', 'd', 'Oiling')
+  expect(t.request('d', 'end').resource).toMatchObject({ status: 'Ending', run: { previous: '' } })
+})
+
 describe('16 requirements', () => {
   test('16 all that do not hold are reported at once, in order and in words', () => {
     const t = shutDoor()

@@ -137,6 +137,18 @@ describe('10 ask', () => {
   test('10 an attempt of healing that is refused tells the asker', () => {
     const t = new TableTop(Object.values(ovc))
     t.place('ovc.account', 'p', 'CONFIRMED', { properties: { enabled: true } })
+    const image = { enabled: true, system: false }
+    t.place('ovc.image', 'i', 'CREATED', { parent: { no: t.get('p').no }, properties: image })
+    t.request('p', 'delete', { reason: 'old' })
+    t.resources.set(t.get('i').no, { ...t.get('i'), properties: { ...image, system: true } })
+    t.heal('i')
+    expect(t.get('i')).toMatchObject({ status: 'CREATED', run: null })
+    expect(t.get('p')).toMatchObject({ status: 'CONFIRMED', description: expect.stringContaining('it needs that') })
+  })
+
+  test('10 a spent budget tells the asker, too', () => {
+    const t = new TableTop(Object.values(ovc))
+    t.place('ovc.account', 'p', 'CONFIRMED', { properties: { enabled: true } })
     const image = t.place('ovc.image', 'i', 'CREATED', {
       parent: { no: t.get('p').no },
       properties: { enabled: true, system: false },
@@ -145,7 +157,9 @@ describe('10 ask', () => {
     expect(t.status('i')).toBe('DELETING')
     for (let n = 0; n < 6; n++) {
       t.heal('i')
-      t.advance(600_000)
+      t.advance(700_000)
+      const { no, epoch, run } = t.get('i')
+      if (run !== null) t.ok({ kind: 'progressReported', no, epoch, text: 'begins', by: 'worker' })
     }
     expect(t.get(image)).toMatchObject({ status: 'CREATED', run: null })
     expect(t.get('p').status).toBe('CONFIRMED')

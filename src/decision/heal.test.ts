@@ -84,6 +84,34 @@ const wells = well.lifecycle({
   heal: { Digging: { attempt: 'deepen' } },
 })
 
+const socket = resourceType('t.socket', { properties: z.object({}), statuses: { stable: { Live: 'Live.' } } })
+const sockets = socket.lifecycle({ heal: {} })
+const lamp = resourceType('t.lamp', {
+  properties: z.object({ tries: z.number().default(0) }),
+  statuses: { stable: { Off: 'Off.', On: 'On.' }, transitional: { Plugging: 'Plugged in.' } },
+})
+const lamps = lamp.relations({ socket: { link: socket } }).lifecycle({
+  operations: {
+    plug: {
+      from: ['Off'],
+      input: z.object({ socket: z.string().default('none') }),
+      steps: {
+        push: {
+          during: {
+            status: 'Plugging',
+            set: { tries: ({ resource }) => resource.properties.tries + 1 },
+            link: { socket: ({ input }) => input.socket },
+          },
+          creates: 'current',
+        },
+      },
+      to: 'On',
+      onFailure: 'Off',
+    },
+  },
+  heal: { Plugging: { status: 'Off', attempt: 'plug' } },
+})
+
 describe('11 resume', () => {
   test('11 a recorded run goes on at its step under a new epoch, with the same keys and a description', () => {
     const t = site()
@@ -322,6 +350,21 @@ describe('11 with its owner, unowned, by probe, by its row', () => {
     expect(t.get('g')).toMatchObject({ status: 'Shut', run: null, epoch: 2, ledger: [], properties: { tries: 0 } })
     expect(t.get('g').description).toContain('The attempt was refused: Refused: t.gate g would be Opening')
     expect(events.map(({ kind }) => kind)).toEqual(['healed'])
+  })
+
+  test('11 so also when it is refused in the middle of its first commit', () => {
+    const t = new TableTop([lamps, sockets])
+    t.place('t.lamp', 'l', 'Plugging')
+    t.heal('l', 'unowned')
+    expect(t.get('l')).toMatchObject({
+      status: 'Off',
+      run: null,
+      epoch: 2,
+      links: {},
+      ledger: [],
+      properties: { tries: 0 },
+    })
+    expect(t.get('l').description).toContain('The attempt was refused: Cannot link t.lamp l to t.socket "none"')
   })
 
   test('11 a row that only attempts begins where it was found; the ledger of the healed run is in doubt', () => {

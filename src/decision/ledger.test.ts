@@ -81,7 +81,7 @@ describe('18 ledger', () => {
   test('18 a resource that ends leaves what is not confirmed as orphans, also when others end it', () => {
     const t = new TableTop(workshop)
     t.place('w.site', 's', 'Open')
-    t.create('w.tool', 'x', { parent: { no: t.get('s').no } })
+    t.create('w.tool', 'x', { parent: { no: t.get('s').no }, input: { parts: [1] } })
     t.done('x')
     t.ok(t.asking('s', 'delete', {}, { force: true, reason: 'now' }))
     t.failed('s', 'a', { item: 'x' })

@@ -87,6 +87,14 @@ describe('6 pre-emption', () => {
     ])
   })
 
+  test('6 also where the new run does not move them', () => {
+    const t = shop()
+    t.request('s', 'clear')
+    const { begun } = t.request('s', 'delete')
+    expect(t.get('a')).toMatchObject({ status: 'Packed', holder: { no: t.get('s').no, begun } })
+    expect(t.refused(t.healing('a', 'unowned')).code).toBe('healed_with_owner')
+  })
+
   test('6 the first call waits for the grace when a call may be under way, also past steps that are passed over', () => {
     const t = shop()
     t.request('s', 'close')
@@ -181,6 +189,15 @@ describe('7 held resources', () => {
     expect(t.ended.find((run) => run.operation === 'turn')).toMatchObject({ outcome: 'preempted' })
     expect(t.lastEvent('lid')).toMatchObject({ kind: 'moved', begun, detail: { preempted: 'turn' } })
     expect(t.refused(late).code).toBe('fenced')
+  })
+
+  test('7 what is put elsewhere by hand is held no longer, and the run that held it goes on with the others', () => {
+    const t = shop()
+    t.request('s', 'clear')
+    t.ok({ kind: 'setStatus', no: t.get('a').no, status: 'Bad', reason: 'broken', by: 'ann' })
+    expect(t.get('a')).toMatchObject({ status: 'Bad', holder: null })
+    t.done('s')
+    expect(t.owedBy('s')).toEqual(['clean(b)'])
   })
 
   test('7 a holder that has ended holds nobody: what it left is healed', () => {

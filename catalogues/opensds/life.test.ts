@@ -117,6 +117,24 @@ describe.each([
   })
 })
 
+test('the check of agreement sees what differs: a dead process, another size, a thing of nobody', async () => {
+  const site = await siteOn(local())
+  await site.volume('v', { size: 1 })
+  await site.attach('a', 'v')
+  const [link, volume] = await site.world.truth()
+  process.kill(link!.pid!, 'SIGKILL')
+  const guard = { key: 'k', epoch: 99, resource: 'opensds.volume/v', signal: new AbortController().signal }
+  await site.world.resize(volume!.name, 2 * gb, guard)
+  await site.world.create({ kind: 'volume', name: 'opensds.volume/x/volume/1', sizeBytes: gb }, guard)
+  await expect
+    .poll(() => disagreements(site.engine, site.world))
+    .toEqual([
+      'opensds.volume/x/volume/1 is in no ledger',
+      `opensds.volume v (InUse) has 1 GB, its file ${2 * gb} bytes`,
+      'opensds.attachment a (Attached) is stopped',
+    ])
+})
+
 describe('failures, on the simulated world', () => {
   const refuse = (site: Awaited<ReturnType<typeof siteOn>>, step: string) =>
     site.world.faults.set({ does: 'fail', terminal: true, message: 'no such luck', on: { step } })

@@ -248,7 +248,7 @@ describe('the engine', () => {
     })
     const grown = await client.database.grow('d-1', { sizeGb: 20 })
     await engine.waitForRun(grown.run.id, { timeoutMs: 5_000 })
-    expect((await client.database.get('d-1')).properties).toEqual({ sizeGb: 20 })
+    expect((await client.database.get('d-1'))?.properties).toEqual({ sizeGb: 20 })
     await expect(client.database.grow('d-1', { sizeGb: 5 })).rejects.toMatchObject({ code: 'requirement_not_met' })
     await engine.stop()
     await expect(client.database.grow('d-1', { sizeGb: 50 })).rejects.toMatchObject({ code: 'engine_stopped' })

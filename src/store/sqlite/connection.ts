@@ -59,6 +59,19 @@ const checkpointPages = 4000
 /** For how many transactions others are remembered. */
 const rememberOthers = 20
 
+/**
+ * Created by us rather than by SQLite, so that nobody else can read it; its log inherits the mode. A file that is there must not
+ * even be opened: closing it again would drop the locks that other connections of this process hold on it (POSIX), and the next
+ * process to close its own would take itself for the last one and remove the log under us.
+ */
+function createPrivately(file: string): void {
+  try {
+    closeSync(openSync(file, 'ax', 0o600))
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+  }
+}
+
 export interface ConnectionOptions {
   readonly file: string
   readonly readonly: boolean
@@ -82,8 +95,7 @@ export class Connection {
   constructor({ file, readonly, synchronous, patienceMs }: ConnectionOptions) {
     this.file = file
     this.patienceMs = patienceMs
-    // Created by us rather than by SQLite, so that nobody else can read it; its log inherits the mode.
-    if (!readonly) closeSync(openSync(file, 'a', 0o600))
+    if (!readonly) createPrivately(file)
     this.db = new DatabaseSync(file, { readOnly: readonly, timeout: tryMs })
     try {
       this.patiently(() => {

@@ -1,5 +1,5 @@
-// A program for the tests of this catalogue: an engine on a real world with fifty mixed operations, to be killed in the middle.
-// Says on its output what was accepted and what has ended, a line each.
+// A program for the tests of this catalogue: an engine on a real world with fifty mixed operations, that kills itself with SIGKILL
+// a moment after so many of them have ended. Says on its output what was accepted, a line each.
 import { join } from 'node:path'
 import { createEngine } from 'homeostat'
 import { openSqliteStore } from 'homeostat/sqlite'
@@ -61,20 +61,24 @@ function scripts({ volume, snapshot, attachment }: ReturnType<ReturnType<typeof 
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
-async function main(folder: string): Promise<void> {
+/** Nothing of this process runs after it. */
+const die = () => process.kill(process.pid, 'SIGKILL')
+
+async function main(folder: string, endedMost: number): Promise<void> {
   const { world, engine } = openSite(folder)
   await engine.start()
   // No timer of the engine keeps a process alive.
   const alive = setInterval(() => {}, 1_000)
   // So that it can be caught in the middle of what it does, and after it.
-  await world.faults.set({ does: 'slow', ms: 60, rate: 0.5 })
+  await world.faults.set({ does: 'slow', ms: 80, rate: 0.8 })
+  let ended = 0
   await Promise.all(
     scripts(engine.client('ann')).map(async (script) => {
       for (const ask of script) {
         const { run } = await ask()
         say(`accepted ${run.id}`)
         await engine.waitForRun(run.id, { timeoutMs: 60_000 })
-        say(`ended ${run.id}`)
+        if (++ended === endedMost) setTimeout(die, 5)
       }
     }),
   )
@@ -83,4 +87,4 @@ async function main(folder: string): Promise<void> {
   clearInterval(alive)
 }
 
-if (process.argv[1] === import.meta.filename) await main(process.argv[2]!)
+if (process.argv[1] === import.meta.filename) await main(process.argv[2]!, Number(process.argv[3]))

@@ -10,19 +10,17 @@ import { expect, test } from 'vitest'
 import { allResources, disagreements } from './agreement.ts'
 import { openSite } from './engine-process.ts'
 
-/** Runs the program until so many operations have ended, and kills it there. Answers the runs that it had accepted. */
+/** Runs the program until it is killed, when so many operations have ended. Answers the runs that it had accepted. */
 async function killedAfter(folder: string, ended: number): Promise<readonly string[]> {
   const program = join(import.meta.dirname, 'engine-process.ts')
-  const child = spawn(process.execPath, ['--conditions=source', program, folder], {
+  const child = spawn(process.execPath, ['--conditions=source', program, folder, String(ended)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const exit = new Promise<NodeJS.Signals | null>((resolve) => child.once('exit', (_code, signal) => resolve(signal)))
   const accepted: string[] = []
-  let left = ended
   for await (const line of createInterface({ input: child.stdout })) {
     const [what, run] = line.split(' ')
     if (what === 'accepted') accepted.push(run!)
-    if (what === 'ended' && --left === 0) child.kill('SIGKILL')
   }
   expect(await exit).toBe('SIGKILL')
   return accepted

@@ -227,10 +227,14 @@ describe('failures, on the simulated world', () => {
   test('an enlargement that happened after all is taken as it is: nothing is ever made smaller', async () => {
     const site = await siteOn(simulated())
     await site.volume('v', { size: 1 })
-    await site.world.faults.set({ does: 'lostReply', on: { step: 'growVolume', verb: 'resize' }, times: 1 })
-    await site.world.faults.set({ does: 'fail', on: { step: 'realSize' }, times: 4 })
+    await refuse(site, 'growVolume')
     await site.extend('v', 5)
     expect(await site.status('volume', 'v')).toBe('ErrorExtending')
+    await site.world.faults.clear()
+    // Nobody heard of it.
+    const { epoch } = (await site.engine.get('opensds.volume', 'v'))!
+    const guard = { key: 'late', epoch, resource: 'opensds.volume/v', signal: new AbortController().signal }
+    await site.world.resize((await site.world.truth())[0]!.name, 5 * gb, guard)
     await site.extend('v', 3)
     expect((await site.client.volume.get('v'))?.properties.size).toBe(5)
     expect(await disagreements(site.engine, site.world)).toEqual([])

@@ -89,6 +89,8 @@ describe('1.8, decision 0.4: the owner is lost, its run is recorded', () => {
   ])('%s that kills every worker falls to the failure handler when the budget is spent', (status, out) => {
     const t = cut[status]!()
     for (let n = 0; n < 40 && t.get('L').run?.phase !== 'undo' && t.get('L').run !== null; n++) {
+      const { no, epoch } = t.get('L')
+      t.ok({ kind: 'progressReported', no, epoch, text: 'its call begins', by: 'worker' })
       t.heal('L')
       t.advance(3_600_000)
       t.claimant++

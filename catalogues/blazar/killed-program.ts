@@ -29,6 +29,9 @@ const random = seededRandom(orders.seed)
 const tell = (told: Told) => void process.send?.(told)
 const pause = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms))
 
+const isTransitional = (status: string) =>
+  /^(CREATING|STARTING|UPDATING|TERMINATING|DELETING|IN_PROGRESS)$/.test(status)
+
 const nothing: Backend = {
   resourceTypes: ['host'],
   reserve: () => pause(random.below(20)),
@@ -83,17 +86,15 @@ async function play(n: number): Promise<void> {
   else await attempt('end', known, () => lease.end(known))
 }
 
-/** Nothing is under way, and nothing is due soon. */
+/** Nothing is under way, nothing is to be swept, and no timer is due soon. */
 async function isAtRest(): Promise<boolean> {
-  const leases = new Map<number, string>()
+  const soon = Date.now() + 1_000
   for (let after: number | null = 0; after !== null;) {
     const { resources, next } = await engine.list({ limit: 1_000, after })
-    for (const one of resources) {
-      const isMoving = one.run !== null || one.status.endsWith('ING') || one.status === 'IN_PROGRESS'
-      if (isMoving || one.ledger.some(({ state }) => state === 'orphaned' || state === 'sweeping')) return false
-      if (one.type === 'blazar.lease') leases.set(one.no, one.status)
-      const mayMove = one.status === 'UNDONE' && leases.get(one.parent!) !== 'ERROR'
-      if (mayMove && (one.properties['time'] as number) < Date.now() + 2_000) return false
+    for (const { run, status, ledger, timers } of resources) {
+      if (run !== null || isTransitional(status)) return false
+      if (ledger.some(({ state }) => state === 'orphaned' || state === 'sweeping')) return false
+      if (Object.values(timers).some((due) => due < soon)) return false
     }
     after = next
   }

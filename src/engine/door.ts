@@ -2,56 +2,40 @@
 //
 // Commands that arrive while a batch is under way gather; the next turn of the event loop takes them together.
 //   idle     -> waiting   a command arrives: the next turn is asked for
-//   waiting  -> busy      the turn has come: a batch is taken, decided, committed (at once, or later where the store is far away)
-//   busy     -> waiting   the batch is answered and more commands are there; -> idle when none is
+//   waiting  -> busy      the turn has come: a batch is taken, decided, sent to the store
+//   busy     -> waiting   the batch is answered, or has departed, and more commands are there; -> idle when none is
 //   closed                everything that is or will be here is answered with the reason; a batch under way is still finished
-// Answers are given only after the commit. A conflict makes the whole batch be decided again; a batch that goes on conflicting is
-// halved, so that one bad command cannot sink the others.
+// A store that takes several commits at once lets a batch depart: the next is decided meanwhile, without commands about what is
+// on its way. Answers are given only after the commit. A conflict makes a batch be decided again, alone; one that goes on
+// conflicting is halved, so that one bad command cannot sink the others.
 import type { Clock } from '../base/clock.ts'
-import { HomeostatError, type ErrorCode } from '../base/errors.ts'
-import type { Random } from '../base/random.ts'
+import type { ErrorCode } from '../base/errors.ts'
 import type { Command } from '../decision/command.ts'
-import type { Decision, Rejected } from '../decision/decision.ts'
-import type { Ask, Situation } from '../decision/situation.ts'
+import type { Decision } from '../decision/decision.ts'
+import type { Ask } from '../decision/situation.ts'
 import type { Incarnation, No } from '../decision/state.ts'
-import type { Plans } from '../lifecycle/plan.ts'
-import type { Batch, CommitAnswer, Store, Write } from '../store/store.ts'
+import type { Batch, CommitAnswer, Store } from '../store/store.ts'
+import { distinct } from './asks.ts'
+import type { BatchState } from './batch-state.ts'
+import { CommandQueue, type Item } from './command-queue.ts'
+import type { DoorOptions, Known } from './door-options.ts'
 import { foresee, isOfRun } from './foresee.ts'
-import type { ForeignWrites } from './foreign-writes.ts'
-import type { Log } from './log.ts'
+import { Pause } from './pause.ts'
+import { asRejection, isUnavailable, rejected, textOf } from './rejections.ts'
 import { WorkingSet } from './working-set.ts'
 
-export type Decide = (plans: Plans, situation: Situation, command: Command) => Decision
+export type { Decide, DoorOptions, Known } from './door-options.ts'
 
-export interface DoorOptions {
-  readonly store: Store
-  readonly plans: Plans
-  readonly decide: Decide
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Log
-  readonly foreign: ForeignWrites
-  /** Most commands of one commit. */
-  readonly batchLimit?: number | undefined
-  readonly cacheSize?: number | undefined
-  /** Who claims a run that this command begins: this process's worker, or nobody (0). */
-  readonly claimantFor?: ((command: Command) => Incarnation) | undefined
-  /** Told every changed resource after each commit, before the answers are given. */
-  readonly onCommitted?: ((writes: readonly Write[], lastEvent: number, known: Known) => void) | undefined
+/** A batch on its way to the store. */
+interface Flight {
+  readonly items: Item[]
+  readonly batch: Batch
+  readonly state: BatchState
+  readonly known: Known
 }
 
-/** How current a committed state is: the commit was sent at `at` (monotonic), other processes' writes were counted as `asOf`. */
-export interface Known {
-  readonly at: number
-  readonly asOf: number
-}
-
-interface Item {
-  readonly command: Command
-  readonly done: ((decision: Decision) => void) | null
-  decision: Decision | null
-}
-
+/** Fewer commands than this are not split in order to keep the store and the door busy at once. */
+const worthSplitting = 100
 /** After so many conflicts a batch is halved; a command alone is given up after the second figure. */
 const conflictsBeforeHalving = 3
 const conflictsAlone = 12
@@ -66,14 +50,18 @@ export class Door {
   readonly #clock: Clock
   readonly #set: WorkingSet
   readonly #batchLimit: number
-  #queue: Item[] = []
-  #head = 0
+  readonly #queue = new CommandQueue()
+  readonly #pause: Pause
   #state: 'idle' | 'waiting' | 'busy' = 'idle'
   #closed: { readonly code: ErrorCode; readonly message: string } | null = null
-  #cancelPause: (() => void) | null = null
   #whenIdle: (() => void)[] = []
   #toForget: No[] = []
   #known: Known = { at: 0, asOf: 0 }
+  #flying = 0
+  /** Batches that came back without having been written: decided again when nothing else is under way. */
+  #returned: Item[][] = []
+  /** Commands that wait for what a flight has written. */
+  #blocked: Item[] = []
   /** How calls ended that were under way when the lease was lost: told again by the next incarnation. */
   #kept: Item[] = []
   /** Commands answered, commits made, conflicts met: for health and benchmarks. */
@@ -83,6 +71,7 @@ export class Door {
     this.#options = options
     this.#store = options.store
     this.#clock = options.clock
+    this.#pause = new Pause(options.clock)
     this.#set = new WorkingSet({ plans: options.plans, cacheSize: options.cacheSize ?? 10_000 })
     this.#batchLimit = options.batchLimit ?? 500
   }
@@ -97,8 +86,8 @@ export class Door {
 
   /** Sends a command in; `done` is called after the commit, never inside this call. */
   submit(command: Command, done: ((decision: Decision) => void) | null): void {
-    this.#queue.push({ command, done, decision: null })
-    if (this.#state === 'idle') this.#await()
+    this.#queue.add({ command, done, decision: null })
+    if (this.#state === 'idle' && this.#mayTake) this.#await()
   }
 
   /** The same as a promise; never rejected. */
@@ -113,19 +102,25 @@ export class Door {
   }
 
   get waiting(): number {
-    return this.#queue.length - this.#head
+    return this.#queue.length
+  }
+
+  /** There is something to take, and the store would take one more batch. */
+  get #mayTake(): boolean {
+    if (this.#returned.length > 0) return this.#flying === 0
+    return this.waiting > 0 && this.#flying < (this.#store.commitsAtOnce ?? 1)
   }
 
   /** Everything that waits, and all that comes, is answered with this code. */
   close(code: ErrorCode, message: string): void {
     this.#closed = { code, message }
-    this.#cancelPause?.()
-    if (this.#state === 'idle' && this.waiting > 0) this.#await()
+    this.#pause.cut()
+    if (this.#state === 'idle' && this.#mayTake) this.#await()
   }
 
   /** Resolves when nothing waits and nothing is under way. */
   idle(): Promise<void> {
-    if (this.#state === 'idle') return Promise.resolve()
+    if (this.#state === 'idle' && this.#flying === 0 && this.waiting === 0) return Promise.resolve()
     return new Promise((resolve) => this.#whenIdle.push(resolve))
   }
 
@@ -145,29 +140,27 @@ export class Door {
   }
 
   #next(): void {
-    if (this.waiting > 0) return this.#await()
     this.#state = 'idle'
+    if (this.#mayTake) return this.#await()
+    // The next landing goes on.
+    if (this.#flying > 0) return
     const waiters = this.#whenIdle
     this.#whenIdle = []
     for (const resolve of waiters) resolve()
   }
 
   async #takeBatch(): Promise<void> {
-    const size = Math.min(this.waiting, this.#batchLimit)
-    const items = this.#queue.slice(this.#head, this.#head + size)
-    this.#head += size
-    if (this.#head === this.#queue.length) {
-      this.#queue = []
-      this.#head = 0
-    } else if (this.#head > 10_000) {
-      this.#queue = this.#queue.slice(this.#head)
-      this.#head = 0
-    }
-    await this.#settle(items)
+    const returned = this.#returned.shift()
+    if (returned !== undefined) return this.#settle(returned, false)
+    const isAlone = this.#flying === 0 && this.waiting > worthSplitting
+    const share = isAlone ? Math.ceil(this.waiting / (this.#store.commitsAtOnce ?? 1)) : this.waiting
+    const size = Math.min(share, this.#batchLimit)
+    await this.#settle(this.#queue.take(size))
   }
 
-  /** Decides and commits until these commands have their answers. */
-  async #settle(items: Item[]): Promise<void> {
+  /** Decides and commits until these commands have their answers, or are on their way. */
+  async #settle(given: Item[], mayDepart = true): Promise<void> {
+    let items = given
     let conflicts = 0
     let pauseMs = retryFirstMs
     for (;;) {
@@ -177,12 +170,16 @@ export class Door {
       try {
         const deciding = this.#decideAll(items)
         if (deciding !== null) await deciding
+        items = this.#withoutBlocked(items)
+        if (items.length === 0) return
         batch = this.#set.batch()
         if (!this.#set.dirty && !items.some((item) => item.decision!.accepted)) {
           answer = null
         } else {
           this.#known = { at: this.#clock.monotonic(), asOf: this.#known.asOf }
           const committing = this.#store.commit(batch)
+          if (committing instanceof Promise && mayDepart && (this.#store.commitsAtOnce ?? 1) > 1)
+            return this.#depart(items, batch, committing)
           answer = committing instanceof Promise ? await committing : committing
         }
       } catch (error) {
@@ -190,7 +187,7 @@ export class Door {
         if (isUnavailable(error)) {
           this.figures.storeErrors++
           this.#options.log('warn', 'the store does not answer; trying again', { error })
-          await this.#pause(pauseMs + this.#options.random.below(pauseMs))
+          await this.#pause.of(pauseMs + this.#options.random.below(pauseMs))
           pauseMs = Math.min(pauseMs * 2, retryAtMostMs)
           continue
         }
@@ -200,24 +197,58 @@ export class Door {
       }
       if (answer === null || answer.committed) {
         this.#set.committed()
-        return this.#finish(items, batch, answer === null ? 0 : answer.first + batch.events.length - 1)
+        return this.#finish(items, batch, answer === null ? 0 : answer.first + batch.events.length - 1, this.#known)
       }
       conflicts++
       this.figures.conflicts++
-      this.#set.rollback(answer.conflicts.length === 0 && answer.keys.length === 0 ? 'all' : answer.conflicts)
+      this.#set.rollback(toReload(answer))
       if (items.length > 1 && conflicts >= conflictsBeforeHalving) return this.#settleHalves(items)
       if (conflicts >= conflictsAlone) {
         return this.#refuse(items, 'store_unavailable', 'Others kept changing the same resources; ask again.')
       }
       if (conflicts >= conflictsBeforeHalving)
-        await this.#pause(1 + this.#options.random.below(2 ** Math.min(conflicts, 7)))
+        await this.#pause.of(1 + this.#options.random.below(2 ** Math.min(conflicts, 7)))
     }
   }
 
   async #settleHalves(items: Item[]): Promise<void> {
     const middle = items.length >>> 1
-    await this.#settle(items.slice(0, middle))
-    await this.#settle(items.slice(middle))
+    await this.#settle(items.slice(0, middle), false)
+    await this.#settle(items.slice(middle), false)
+  }
+
+  #depart(items: Item[], batch: Batch, committing: Promise<CommitAnswer>): void {
+    const flight: Flight = { items, batch, state: this.#set.depart(), known: this.#known }
+    this.#flying++
+    committing.then(
+      (answer) => this.#land(flight, answer),
+      (error: unknown) => {
+        this.#options.log('warn', 'the store did not take a batch; deciding it again', { error })
+        this.#land(flight, null)
+      },
+    )
+  }
+
+  #land({ items, batch, state, known }: Flight, answer: CommitAnswer | null): void {
+    this.#flying--
+    this.#queue.putBack(this.#blocked)
+    this.#blocked = []
+    if (answer?.committed) {
+      this.#set.committed(state)
+      this.#finish(items, batch, answer.first + batch.events.length - 1, known)
+    } else {
+      this.figures.conflicts++
+      this.#set.rollback(answer === null ? 'all' : toReload(answer), state)
+      this.#returned.push(items)
+    }
+    if (this.#state === 'idle') this.#next()
+  }
+
+  /** What could not be decided because of a flight waits for its landing. */
+  #withoutBlocked(items: Item[]): Item[] {
+    if (this.#flying === 0) return items
+    this.#blocked.push(...items.filter((item) => item.decision === null))
+    return items.filter((item) => item.decision !== null)
   }
 
   /** Decides one after another; facts that are missing are loaded together, until none is. Null: done without waiting. */
@@ -247,7 +278,7 @@ export class Door {
       const asks: Ask[] = []
       const stuck: Item[] = []
       for (const item of left) {
-        if (this.#decideOne(item)) continue
+        if (this.#decideOne(item) || this.#set.isBlocked) continue
         if (round > loadRoundsMax)
           item.decision = rejected('declaration_defect', 'The decision never stops asking for facts.')
         else {
@@ -266,15 +297,16 @@ export class Door {
   #decideOne(item: Item): boolean {
     const set = this.#set
     if (set.missing.length > 0) set.missing = []
+    set.isBlocked = false
     set.strict = !isOfRun(item.command)
     set.claimant = this.#options.claimantFor === undefined ? 0 : this.#options.claimantFor(item.command)
     try {
       const decision = this.#options.decide(this.#options.plans, set, item.command)
-      if (set.missing.length > 0) return false
+      if (set.missing.length > 0 || set.isBlocked) return false
       item.decision = decision
       if (decision.changes !== null) set.apply(decision.changes)
     } catch (error) {
-      if (set.missing.length > 0) return false
+      if (set.missing.length > 0 || set.isBlocked) return false
       this.#options.log('error', 'a decision threw', { error, command: item.command })
       item.decision = rejected('declaration_defect', `Cannot decide ${item.command.kind}: ${textOf(error)}.`)
     }
@@ -292,7 +324,7 @@ export class Door {
     for (let i = 0; i < asks.length; i++) this.#set.supply(asks[i]!, answers[i]!)
   }
 
-  #finish(items: readonly Item[], batch: Batch, lastEvent: number): void {
+  #finish(items: readonly Item[], batch: Batch, lastEvent: number, known: Known): void {
     this.figures.commands += items.length
     if (lastEvent > 0 || batch.writes.length > 0) this.figures.commits++
     for (const item of items) {
@@ -302,7 +334,7 @@ export class Door {
     }
     if (batch.writes.length > 0) {
       try {
-        this.#options.onCommitted?.(batch.writes, lastEvent, this.#known)
+        this.#options.onCommitted?.(batch.writes, lastEvent, known)
       } catch (error) {
         this.#blame(error)
       }
@@ -339,61 +371,8 @@ export class Door {
   #blame(error: unknown): void {
     this.#options.log('error', 'a listener of the door threw', { error })
   }
-
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const end = () => {
-        this.#cancelPause = null
-        cancel()
-        resolve()
-      }
-      const cancel = this.#clock.after(ms, end)
-      this.#cancelPause = end
-    })
-  }
 }
 
-export function rejected(code: ErrorCode, message: string): Rejected {
-  return { accepted: false, rejection: { code, message }, changes: null }
-}
-
-function distinct(asks: Ask[]): Ask[] {
-  if (asks.length < 2) return asks
-  const seen = new Set<string>()
-  return asks.filter((ask) => {
-    const name = nameOfAsk(ask)
-    if (seen.has(name)) return false
-    seen.add(name)
-    return true
-  })
-}
-
-function nameOfAsk(ask: Ask): string {
-  switch (ask.ask) {
-    case 'resource':
-      return `r${ask.no}`
-    case 'named':
-      return `n${ask.type}\u0000${ask.id}`
-    case 'children':
-      return `c${ask.no}`
-    case 'linkedBy':
-      return `l${ask.no} ${ask.link}`
-    case 'key':
-      return `k${ask.key}`
-    case 'endedRun':
-      return `e${ask.no}-${ask.begun}`
-  }
-}
-
-function isUnavailable(error: unknown): boolean {
-  return error instanceof HomeostatError && error.code === 'store_unavailable'
-}
-
-function asRejection(error: unknown): [ErrorCode, string] {
-  if (error instanceof HomeostatError) return [error.code, error.message]
-  return ['store_unavailable', `The store refused the change: ${textOf(error)}.`]
-}
-
-export function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}
+/** What a conflict makes doubtful: what it names, or everything. */
+const toReload = ({ conflicts, keys }: CommitAnswer & { committed: false }): readonly No[] | 'all' =>
+  conflicts.length === 0 && keys.length === 0 ? 'all' : conflicts

@@ -17,6 +17,8 @@ export class Entry {
   /** Batches in which it was last read and written. */
   read = 0
   written = 0
+  /** Written by a batch that is on its way to the store. */
+  isFlying = false
   children: Family | null = null
   linkedBy: Map<string, Family> | null = null
 
@@ -33,6 +35,14 @@ export class Entry {
     else (this.linkedBy ??= new Map()).set(family.link, family)
   }
 
+  /** False: it has another one by now. */
+  removeFamily(family: Family): boolean {
+    if (this.family(family.link) !== family) return false
+    if (family.link === null) this.children = null
+    else this.linkedBy!.delete(family.link)
+    return true
+  }
+
   get families(): number {
     return (this.children === null ? 0 : 1) + (this.linkedBy === null ? 0 : this.linkedBy.size)
   }
@@ -47,6 +57,8 @@ export class Family {
   now: No[]
   changed = 0
   read = 0
+  /** Changed by a batch that is on its way to the store. */
+  isFlying = false
   readonly asOf: number
 
   constructor(of: No, link: string | null, members: No[], asOf: number) {

@@ -3,7 +3,8 @@
 //
 // An entry is usable when it was touched in this batch, or when nobody else has written since it was loaded, or when its run is
 // owned here and the command comes from that run: such an entry can be stale only if ownership moved on, which the commit finds.
-// A batch goes: begin -> decisions (read, apply) with loads between -> commit or rollback.
+// A batch goes: begin -> decisions (read, apply) with loads between -> commit or rollback. Where the store takes its time, a
+// batch departs when it is sent: the next may begin, and a decision that looks at what it has written is blocked until it lands.
 import type { Millis } from '../base/clock.ts'
 import type { Changes } from '../decision/decision.ts'
 import type { Ask, Situation } from '../decision/situation.ts'
@@ -16,9 +17,9 @@ import {
   type Resource,
 } from '../decision/state.ts'
 import type { Plans } from '../lifecycle/plan.ts'
-import type { Answer, Batch, Guard, Write } from '../store/store.ts'
+import type { Answer, Batch } from '../store/store.ts'
+import { BatchState } from './batch-state.ts'
 import { Entry, Family, isGenerated, nameOf } from './entry.ts'
-import { Gathered } from './gathered.ts'
 
 const none: readonly Resource[] = []
 
@@ -37,17 +38,12 @@ export class WorkingSet implements Situation {
   readonly #named = new Map<string, Entry>()
   #families = 0
   #owned = 0
+  #added = 0
   #asOf = 1
   #counter = 0
 
-  // Of the batch under way.
-  #batch = 0
-  #reads: Entry[] = []
-  #writes: Entry[] = []
-  #familiesRead: Family[] = []
-  #familiesChanged: Family[] = []
-  readonly #absent = new Map<string, { readonly type: string; readonly id: string }>()
-  #gathered = new Gathered()
+  #batches = 1
+  #batch = new BatchState(1, 1)
 
   /** `cacheSize`: entries kept beside the owned ones. */
   constructor(options: { readonly plans: Plans; readonly cacheSize: number }) {
@@ -57,8 +53,8 @@ export class WorkingSet implements Situation {
 
   /** Facts that were looked for and are not loaded: whatever was computed meanwhile is void. */
   missing: Ask[] = []
-
-  // ---- Situation
+  /** Something was looked at that a departed batch has written: to be decided when that has landed. */
+  isBlocked = false
 
   nextNo(): No {
     return this.owner * 2 ** 32 + ++this.#counter
@@ -80,6 +76,7 @@ export class WorkingSet implements Situation {
     if (!this.#hasNamed(type, id)) return this.#lacks({ ask: 'named', type, id }, null)
     const entry = this.#named.get(nameOf(type, id))
     if (entry === undefined) return null
+    if (!this.#usable(entry)) return this.#lacks({ ask: 'named', type, id }, null)
     this.#note(entry)
     return entry.resource
   }
@@ -93,40 +90,35 @@ export class WorkingSet implements Situation {
   }
 
   key(key: string): KeyRecord | null {
-    const record = this.#gathered.knownKeys.get(key)
+    const record = this.#batch.gathered.knownKeys.get(key)
     return record === undefined ? this.#lacks({ ask: 'key', key }, null) : record
   }
 
   endedRun(no: No, begun: number): EndedRun | null {
-    const run = this.#gathered.endedRun(no, begun)
+    const run = this.#batch.gathered.endedRun(no, begun)
     return run === undefined ? this.#lacks({ ask: 'endedRun', no, begun }, null) : run
   }
-
-  // ---- the batch
 
   /** Begins a batch. `asOf` is the present count of foreign writes. */
   begin(now: Millis, asOf: number): void {
     this.now = now
     this.#asOf = asOf
-    this.#batch++
-    this.#reads = []
-    this.#writes = []
-    this.#familiesRead = []
-    this.#familiesChanged = []
-    this.#absent.clear()
-    this.#gathered = new Gathered()
+    this.#evict()
+    this.#batch = new BatchState(++this.#batches, asOf)
   }
 
+  /** Also when it is blocked: to load it would not help. */
   hasResource(no: No): boolean {
     const entry = this.#entries.get(no)
-    return entry !== undefined && this.#usable(entry)
+    return entry !== undefined && (entry.isFlying || this.#usable(entry))
   }
 
   #hasNamed(type: string, id: string): boolean {
     const no = numberOfGeneratedId(id)
     if (no !== null) return this.hasResource(no)
     const entry = this.#named.get(nameOf(type, id))
-    return entry !== undefined ? this.#usable(entry) : this.#absent.has(nameOf(type, id))
+    if (entry === undefined) return this.#batch.absent.has(nameOf(type, id))
+    return entry.isFlying || this.#usable(entry)
   }
 
   /** True when a decision could read the fact now: what is known to be needed is loaded before deciding. */
@@ -137,9 +129,9 @@ export class WorkingSet implements Situation {
       case 'named':
         return this.#hasNamed(ask.type, ask.id)
       case 'key':
-        return this.#gathered.knownKeys.has(ask.key)
+        return this.#batch.gathered.knownKeys.has(ask.key)
       case 'endedRun':
-        return this.#gathered.endedRun(ask.no, ask.begun) !== undefined
+        return this.#batch.gathered.endedRun(ask.no, ask.begun) !== undefined
       case 'children':
       case 'linkedBy':
         return false
@@ -155,7 +147,7 @@ export class WorkingSet implements Situation {
       case 'named': {
         const found = answer as Resource | null
         if (found !== null) this.#take(found.no, found)
-        else this.#absent.set(nameOf(ask.type, ask.id), { type: ask.type, id: ask.id })
+        else this.#batch.absent.set(nameOf(ask.type, ask.id), { type: ask.type, id: ask.id })
         return
       }
       case 'children':
@@ -163,10 +155,10 @@ export class WorkingSet implements Situation {
         this.#takeFamily(ask, answer as readonly Resource[])
         return
       case 'key':
-        if (!this.has(ask)) this.#gathered.knownKeys.set(ask.key, answer as KeyRecord | null)
+        if (!this.has(ask)) this.#batch.gathered.knownKeys.set(ask.key, answer as KeyRecord | null)
         return
       case 'endedRun':
-        if (!this.has(ask)) this.#gathered.learnRun(ask.no, ask.begun, answer as EndedRun | null)
+        if (!this.has(ask)) this.#batch.gathered.learnRun(ask.no, ask.begun, answer as EndedRun | null)
         return
     }
   }
@@ -178,69 +170,67 @@ export class WorkingSet implements Situation {
       if (entry.resource === null && !isGenerated(after)) {
         this.#named.set(nameOf(after.type, after.id), entry)
       }
-      if (entry.written !== this.#batch) {
-        entry.written = this.#batch
-        this.#writes.push(entry)
+      if (entry.written !== this.#batch.id) {
+        entry.written = this.#batch.id
+        this.#batch.writes.push(entry)
       }
       if (this.#families > 0) this.#adjustFamilies(entry.resource, after)
       entry.known = true
       entry.resource = after
     }
-    this.#gathered.add(changes)
+    this.#batch.gathered.add(changes)
   }
 
   /** True when there is something to write. */
   get dirty(): boolean {
-    return this.#writes.length > 0 || !this.#gathered.isEmpty
+    return this.#batch.isDirty
   }
 
-  /** Everything of the batch, folded to one write per resource, with guards for what was read and not written. */
   batch(): Batch {
-    const writes: Write[] = []
-    for (const entry of this.#writes) writes.push({ before: entry.stored, after: entry.resource! })
-    const guards: Guard[] = []
-    for (const entry of this.#reads) {
-      if (entry.written === this.#batch || entry.stored === null) continue
-      guards.push({ guard: 'revision', no: entry.no, revision: entry.stored.revision })
-    }
-    for (const { of: no, link, stored: members } of this.#familiesRead) {
-      if (this.#isNew(this.#entry(no))) continue
-      guards.push(link === null ? { guard: 'children', no, members } : { guard: 'linkedBy', no, link, members })
-    }
-    for (const { type, id } of this.#absent.values()) guards.push({ guard: 'absent', type, id })
-    return { writes, guards, ...this.#gathered.facts }
+    return this.#batch.asBatch((family) => this.#entry(family.of))
+  }
+
+  /** The batch is on its way: until it lands, as committed or rolled back, what it has written is out of reach. */
+  depart(): BatchState {
+    this.#batch.setFlying(true)
+    return this.#end()
   }
 
   /** The batch is in the store: what it saw is now what is stored. */
-  committed(): void {
-    for (const entry of this.#writes) this.#store(entry, entry.resource)
-    for (const family of this.#familiesChanged) family.stored = family.now
-    this.#batch++
-    this.#evict()
+  committed(batch = this.#end()): void {
+    batch.setFlying(false)
+    for (const entry of batch.writes) this.#store(entry, entry.resource, batch.asOf)
+    for (const family of batch.familiesChanged) family.stored = family.now
   }
 
   /** Nothing was written: back to what is stored. What the store named, or everything touched, is read again. */
-  rollback(conflicts: readonly No[] | 'all'): void {
-    // From here on nothing counts as written by this batch: everything may be dropped.
-    this.#batch++
-    for (const entry of this.#writes) {
+  rollback(conflicts: readonly No[] | 'all', batch = this.#end()): void {
+    batch.setFlying(false)
+    for (const entry of batch.writes) {
       if (entry.stored === null) this.#drop(entry)
       else entry.resource = entry.stored
     }
-    for (const family of this.#familiesChanged) family.now = family.stored
+    for (const family of batch.familiesChanged) family.now = family.stored
     if (conflicts !== 'all') {
       for (const no of conflicts) this.forget(no)
       return
     }
-    for (const entry of this.#writes) this.#drop(entry)
-    for (const entry of this.#reads) this.#drop(entry)
-    for (const family of this.#familiesRead) this.forget(family.of)
+    for (const entry of batch.writes) this.forget(entry.no)
+    for (const entry of batch.reads) this.forget(entry.no)
+    for (const family of batch.familiesRead) this.forget(family.of)
+  }
+
+  /** From here on nothing counts as written by the batch under way: everything may be dropped. */
+  #end(): BatchState {
+    const ended = this.#batch
+    this.#batch = new BatchState(++this.#batches, this.#asOf)
+    return ended
   }
 
   /** The next reader loads it anew. Not inside a batch that has written it. */
   forget(no: No): void {
     const entry = this.#entries.get(no)
-    if (entry !== undefined && entry.written !== this.#batch) this.#drop(entry)
+    if (entry !== undefined && !entry.isFlying && entry.written !== this.#batch.id) this.#drop(entry)
   }
 
   /** Another incarnation begins: it has its own numbers and owns nothing yet. */
@@ -251,8 +241,6 @@ export class WorkingSet implements Situation {
     this.#named.clear()
     this.#families = this.#owned = 0
   }
-
-  // ---- inside
 
   /** Goes on as if there were nothing, so that one try finds all facts it can that are to be loaded, not only the first. */
   #lacks<T>(ask: Ask, nothing: T): T {
@@ -265,43 +253,47 @@ export class WorkingSet implements Situation {
     if (entry === undefined) {
       entry = new Entry(no)
       this.#entries.set(no, entry)
+      this.#added++
     }
     return entry
   }
 
   #usable(entry: Entry): boolean {
+    if (entry.isFlying) {
+      this.isBlocked = true
+      return false
+    }
     if (!entry.known) return false
-    if (entry.asOf === this.#asOf || entry.read === this.#batch || entry.written === this.#batch) return true
+    const { id } = this.#batch
+    if (entry.asOf === this.#asOf || entry.read === id || entry.written === id) return true
     return !this.strict && entry.isOwned
   }
 
   /** What is stored is this now. */
-  #store(entry: Entry, resource: Resource | null): void {
+  #store(entry: Entry, resource: Resource | null, asOf = this.#asOf): void {
     const run = resource === null ? null : resource.run
     const isOwned = run !== null && run.owner === this.owner
     if (isOwned !== entry.isOwned) this.#owned += isOwned ? 1 : -1
     entry.isOwned = isOwned
     entry.stored = resource
-    entry.asOf = this.#asOf
-  }
-
-  /** Created in this batch: the store can have nothing that refers to it. */
-  #isNew(entry: Entry): boolean {
-    return entry.stored === null && entry.written === this.#batch
+    entry.asOf = asOf
   }
 
   #note(entry: Entry): void {
-    if (entry.read === this.#batch) return
-    entry.read = this.#batch
-    this.#reads.push(entry)
+    if (entry.read === this.#batch.id) return
+    entry.read = this.#batch.id
+    this.#batch.reads.push(entry)
   }
 
   #members(no: No, link: string | null): readonly Resource[] | null {
     const owner = this.#entries.get(no)
     if (owner === undefined) return null
-    if (this.#isNew(owner) && owner.family(link) === null) this.#addFamily(owner, new Family(no, link, [], this.#asOf))
+    if (this.#batch.isNew(owner) && owner.family(link) === null)
+      this.#addFamily(owner, new Family(no, link, [], this.#asOf))
     const family = owner.family(link)
-    if (family === null || (family.asOf !== this.#asOf && family.read !== this.#batch)) return null
+    if (family?.isFlying) this.isBlocked = true
+    const { id } = this.#batch
+    if (family === null || family.isFlying || (family.asOf !== this.#asOf && family.read !== id)) return null
     const found: Resource[] = []
     for (const member of family.now) {
       const entry = this.#entries.get(member)
@@ -309,9 +301,9 @@ export class WorkingSet implements Situation {
       this.#note(entry)
       found.push(entry.resource)
     }
-    if (family.read !== this.#batch) {
-      family.read = this.#batch
-      this.#familiesRead.push(family)
+    if (family.read !== id) {
+      family.read = id
+      this.#batch.familiesRead.push(family)
     }
     return found
   }
@@ -319,7 +311,8 @@ export class WorkingSet implements Situation {
   #take(no: No, resource: Resource | null): void {
     const entry = this.#entry(no)
     // What this batch has read or written stays as it was seen: if it is stale, the commit will tell.
-    if (entry.known && (entry.written === this.#batch || entry.read === this.#batch)) return
+    const { id } = this.#batch
+    if (entry.isFlying || (entry.known && (entry.written === id || entry.read === id))) return
     entry.known = true
     entry.resource = resource
     this.#store(entry, resource)
@@ -338,7 +331,7 @@ export class WorkingSet implements Situation {
     if (owner.family(family.link) === null) this.#families++
     owner.setFamily(family)
     // Decisions accepted before this list was loaded may have changed its membership.
-    for (const entry of this.#writes) this.#adjust(family, entry.stored, entry.resource!)
+    for (const entry of this.#batch.writes) this.#adjust(family, entry.stored, entry.resource!)
   }
 
   #adjustFamilies(before: Resource | null, after: Resource): void {
@@ -361,10 +354,15 @@ export class WorkingSet implements Situation {
   #adjust(family: Family, before: Resource | null, after: Resource): void {
     const isIn = family.has(this.#plans, after)
     if (family.has(this.#plans, before) === isIn) return
-    if (family.changed !== this.#batch) {
-      family.changed = this.#batch
+    if (family.isFlying) {
+      // Two batches change it at once: the next reader loads it anew.
+      if (this.#entries.get(family.of)?.removeFamily(family)) this.#families--
+      return
+    }
+    if (family.changed !== this.#batch.id) {
+      family.changed = this.#batch.id
       family.now = [...family.stored]
-      this.#familiesChanged.push(family)
+      this.#batch.familiesChanged.push(family)
     }
     family.change(after.no, isIn)
   }
@@ -380,14 +378,15 @@ export class WorkingSet implements Situation {
     if (this.#named.get(name) === entry) this.#named.delete(name)
   }
 
-  /** Oldest first. Owned ones go to the end of the line instead. No more looks than this batch can have added entries. */
+  /** Oldest first. Owned ones go to the end of the line instead. A few looks for each entry that was added since. */
   #evict(): void {
     let left = this.#entries.size - this.#owned - this.#cacheSize
+    let looks = 3 * this.#added + 50
+    this.#added = 0
     if (left <= 0) return
-    let looks = 3 * (this.#writes.length + this.#reads.length) + 50
     for (const entry of this.#entries.values()) {
       if (left <= 0 || looks-- <= 0) return
-      if (entry.isOwned) {
+      if (entry.isOwned || entry.isFlying) {
         this.#entries.delete(entry.no)
         this.#entries.set(entry.no, entry)
       } else {

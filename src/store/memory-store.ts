@@ -22,7 +22,9 @@ import type {
 
 /** All answers come at once: nothing here is a promise. */
 type Now<T> = T extends (...args: infer Args) => infer Result ? (...args: Args) => Awaited<Result> : T
-type SynchronousStore = { readonly [Method in Exclude<keyof Store, 'keepBeating'>]: Now<Store[Method]> }
+type SynchronousStore = {
+  readonly [Method in Exclude<keyof Store, 'keepBeating' | 'commitsAtOnce'>]: Now<Store[Method]>
+}
 
 export interface MemoryStore extends SynchronousStore {
   /** The process is gone at once: its incarnations are dead, and nothing can be asked through this handle any more. */

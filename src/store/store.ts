@@ -146,6 +146,8 @@ export interface Store {
   /** Beats from outside the event loop, where a store can; else the engine beats by its clock. */
   keepBeating?(worker: { readonly no: Incarnation; readonly leaseMs: number }): Heartbeat
 
+  /** How many commits may be asked for before the first is answered, of batches that write different resources. Default: 1. */
+  readonly commitsAtOnce?: number | undefined
   load(asks: readonly Ask[]): MaybePromise<readonly Answer[]>
   /** Sets `last` of each written `after`. Throws `store_unavailable` only when nothing was written. */
   commit(batch: Batch): MaybePromise<CommitAnswer>

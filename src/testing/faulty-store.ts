@@ -71,6 +71,11 @@ export class FaultyStore implements Store {
     this.#timeline = parts.timeline
   }
 
+  /** A server takes several commits at once; their messages may overtake each other. */
+  get commitsAtOnce(): number {
+    return this.#parts.isFar ? 2 : 1
+  }
+
   useKinds(kindOf: KindOf): MaybePromise<void> {
     return this.#inner.useKinds(kindOf)
   }

@@ -1,0 +1,55 @@
+// What one batch has read, written and looked up so far; and what becomes of that when it is committed or undone.
+import type { Batch, Guard, Write } from '../store/store.ts'
+import type { Entry, Family } from './entry.ts'
+import { Gathered } from './gathered.ts'
+
+export class BatchState {
+  readonly id: number
+  /** The count of foreign writes when it began. */
+  readonly asOf: number
+  readonly reads: Entry[] = []
+  readonly writes: Entry[] = []
+  readonly familiesRead: Family[] = []
+  readonly familiesChanged: Family[] = []
+  /** Names that nobody has. */
+  readonly absent = new Map<string, { readonly type: string; readonly id: string }>()
+  readonly gathered = new Gathered()
+
+  constructor(id: number, asOf: number) {
+    this.id = id
+    this.asOf = asOf
+  }
+
+  get isDirty(): boolean {
+    return this.writes.length > 0 || !this.gathered.isEmpty
+  }
+
+  /** Created in this batch: the store can have nothing that refers to it. */
+  isNew(entry: Entry): boolean {
+    return entry.stored === null && entry.written === this.id
+  }
+
+  /** Everything, folded to one write per resource, with guards for what was read and not written. */
+  asBatch(ownerOf: (family: Family) => Entry): Batch {
+    const writes: Write[] = []
+    for (const entry of this.writes) writes.push({ before: entry.stored, after: entry.resource! })
+    const guards: Guard[] = []
+    for (const entry of this.reads) {
+      if (entry.written === this.id || entry.stored === null) continue
+      guards.push({ guard: 'revision', no: entry.no, revision: entry.stored.revision })
+    }
+    for (const family of this.familiesRead) {
+      if (this.isNew(ownerOf(family))) continue
+      const { of: no, link, stored: members } = family
+      guards.push(link === null ? { guard: 'children', no, members } : { guard: 'linkedBy', no, link, members })
+    }
+    for (const { type, id } of this.absent.values()) guards.push({ guard: 'absent', type, id })
+    return { writes, guards, ...this.gathered.facts }
+  }
+
+  /** On its way to the store, or back from there. */
+  setFlying(isFlying: boolean): void {
+    for (const entry of this.writes) entry.isFlying = isFlying
+    for (const family of this.familiesChanged) family.isFlying = isFlying
+  }
+}

@@ -1,0 +1,20 @@
+// What the door answers when it is not the decision that refuses.
+import { HomeostatError, type ErrorCode } from '../base/errors.ts'
+import type { Rejected } from '../decision/decision.ts'
+
+export function rejected(code: ErrorCode, message: string): Rejected {
+  return { accepted: false, rejection: { code, message }, changes: null }
+}
+
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof HomeostatError && error.code === 'store_unavailable'
+}
+
+export function asRejection(error: unknown): [ErrorCode, string] {
+  if (error instanceof HomeostatError) return [error.code, error.message]
+  return ['store_unavailable', `The store refused the change: ${textOf(error)}.`]
+}
+
+export function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -40,7 +40,10 @@ function volumeDriver(backend: Backend): Drivers['volume'] {
     },
     checkCapacity: (call) => backend.checkCapacity(call.resource.id, call.input.size, guardOf(call, 'checkCapacity')),
     async growVolume(call) {
-      return { size: await backend.growVolume(call.resource.id, call.input.size, guardOf(call, 'growVolume')) }
+      const { size: wanted } = call.input
+      const size = await backend.growVolume(call.resource.id, wanted, guardOf(call, 'growVolume'))
+      if (size < wanted) throw new Error(`it has ${size} GB, not ${wanted}`)
+      return { size }
     },
     /** Of a run: as large as it wants; of a volume that nobody works on: larger than recorded. */
     async realSize(call) {

@@ -240,6 +240,21 @@ describe('failures, on the simulated world', () => {
     expect(await disagreements(site.engine, site.world)).toEqual([])
   })
 
+  test('an enlargement that the backend calls done and is not is a failure', async () => {
+    const world = simulated()
+    const backend = createWorldBackend(world)
+    const lazy = { growVolume: async () => 1, sweeper: () => ({ destroy: async () => {} }) }
+    const drivers = createDrivers(Object.assign(Object.create(backend) as typeof backend, lazy))
+    const call = {
+      resource: { id: 'v', type: 'opensds.volume', status: 'Extending', properties: { size: 1 } },
+      input: { size: 5 },
+      key: 'k',
+      epoch: 1,
+      signal: new AbortController().signal,
+    } as unknown as Parameters<typeof drivers.volume.growVolume>[0]
+    await expect(drivers.volume.growVolume(call)).rejects.toThrow('it has 1 GB, not 5')
+  })
+
   test('the sweeper finds what nobody owns: its inventory is what exists for the type', async () => {
     const site = await siteOn(simulated())
     await site.volume('v', { size: 1 })

@@ -1,0 +1,77 @@
+// Every operation of the catalogue in simulation: a crash, a pause past the lease, a lost reply, a delete and every other fault at
+// every commit and every driver call. Everything settles, the rules hold at every commit, nothing leaks: the simulator judges.
+import { hurried, outsideMicrotasks, Simulator, systematic, type ScriptLine } from 'homeostat/testing'
+import { expect, test } from 'vitest'
+import { opensds } from './index.ts'
+
+type Asked = Extract<Exclude<ReturnType<ScriptLine['ask']>, null>, { kind: 'requestOperation' }>
+
+let at = 0
+/** Asked one after the other, so far apart that each has ended. */
+const ask = (type: string, id: string, operation: string, more: Partial<Asked> = {}, afterMs = 1_000): ScriptLine => {
+  at += afterMs
+  return {
+    at,
+    ask: () => ({ kind: 'requestOperation', type: `opensds.${type}`, id, operation, by: 'someone', ...more }),
+  }
+}
+const found = (type: string, id: string, status: string, properties: object, under?: string): ScriptLine => {
+  const parent = under === undefined ? {} : { parent: { type: 'opensds.volume', id: under } }
+  return {
+    at: ++at,
+    ask: () => ({ kind: 'importResource', type: `opensds.${type}`, id, status, properties, by: 'someone', ...parent }),
+  }
+}
+const under = (id: string, properties: object = {}): Partial<Asked> => ({
+  create: { parent: { type: 'opensds.volume', id }, properties },
+})
+
+const scripts: readonly (readonly [string, () => readonly ScriptLine[]])[] = [
+  [
+    'a shared volume, two detached at once',
+    () => [
+      ask('volume', 'v', 'create', { create: { properties: { size: 1, multiAttach: true } } }),
+      ask('attachment', 'a', 'create', under('v', { hostId: 'h1' })),
+      ask('attachment', 'b', 'create', under('v', { hostId: 'h2' })),
+      ask('attachment', 'a', 'delete'),
+      ask('attachment', 'b', 'delete', {}, 3),
+    ],
+  ],
+  [
+    'a snapshot, a volume made from it, an extension, a reset',
+    () => [
+      found('volume', 'v', 'ErrorExtending', { size: 1 }),
+      ask('volume', 'v', 'reset'),
+      ask('volume', 'v', 'extend', { input: { size: 9 } }),
+      ask('snapshot', 's', 'create', under('v')),
+      ask('volume', 'w', 'create', { create: { properties: { size: 9 }, links: { source: 's' } } }),
+      ask('snapshot', 's', 'delete'),
+      ask('volume', 'v', 'delete'),
+    ],
+  ],
+  [
+    'what comes in in every transitional status',
+    () => [
+      ...['Creating', 'Extending', 'Deleting', 'Attaching', 'Detaching'].map((status) =>
+        found('volume', status, status, { size: 1, multiAttach: true }),
+      ),
+      found('attachment', 'a', 'Attaching', { hostId: 'h' }, 'Attaching'),
+      found('attachment', 'b', 'Detaching', { hostId: 'h' }, 'Detaching'),
+      found('attachment', 'c', 'Detaching', { hostId: 'i' }, 'Detaching'),
+      found('snapshot', 's', 'Creating', { size: 1 }, 'Attaching'),
+      found('snapshot', 't', 'Deleting', { size: 1 }, 'Detaching'),
+    ],
+  ],
+]
+
+test.each(scripts)('%s: whatever strikes at whichever commit or call', async (name, lines) => {
+  at = 0
+  const simulator = new Simulator({ name, lifecycles: Object.values(opensds).map(hurried), script: lines() })
+  const all = await outsideMicrotasks(() => systematic(simulator, false))
+  expect(all.length).toBeGreaterThan(100)
+  for (const conditions of all) {
+    const { violation } = await outsideMicrotasks(() => simulator.run(conditions))
+    if (violation !== null)
+      throw new Error(`${JSON.stringify(conditions.strikes)}: ${violation.promise}: ${violation.text}`)
+  }
+})

@@ -62,12 +62,16 @@ export interface Backend {
   /** Freezes what the image is to be made from. */
   createTemplate(id: string, image: string, caller: Caller): Promise<void>
   destroyMachine(id: string, caller: Caller): Promise<void>
-  powerOf(id: string, caller: Caller): Promise<Power>
+  /** With the memory that it has, where that can be told. */
+  powerOf(id: string, caller: Caller): Promise<{ readonly power: Power; readonly memoryMb?: number }>
 
   createDisk(id: string, name: string, sizeGb: number, caller: Caller): Promise<void>
-  /** It is on this machine afterwards. */
+  /** It is on this machine afterwards, and on no other. */
   plugDisk(id: string, machine: string, caller: Caller): Promise<void>
-  unplugDisk(id: string, machine: string, caller: Caller): Promise<void>
+  /** It is on no machine afterwards. */
+  unplugDisk(id: string, caller: Caller): Promise<void>
+  /** In GB. */
+  sizeOf(id: string, caller: Caller): Promise<number>
   limitDisk(id: string, iops: number, caller: Caller): Promise<void>
   resizeDisk(id: string, sizeGb: number, caller: Caller): Promise<void>
   destroyDisk(id: string, caller: Caller): Promise<void>

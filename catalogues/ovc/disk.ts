@@ -12,10 +12,10 @@ const byMachine = [
   { status: 'TOBEDESTROYED' },
 ] as const
 
-/** D4, D4b: the machine's disk list decides. */
+/** D4, D4b: the machine's disk list decides; the real plug is made to follow it afterwards (`settle`). */
 const byLink = [
-  { when: { machine: { exists: true } }, status: 'ASSIGNED', link: { target: null } },
-  { status: 'CREATED', link: { target: null } },
+  { when: { machine: { exists: true } }, status: 'ASSIGNED', link: { target: null }, set: { loose: true } },
+  { status: 'CREATED', link: { target: null }, set: { loose: true } },
 ] as const
 
 const byStorage = { there: 'CREATED', missing: 'MODELED', unknown: { again: '1h' } } as const
@@ -42,6 +42,7 @@ export const disks = disk
       },
       forgotten: { in: ['MODELED'], after: '7d', ask: 'destroy', again: '1h' },
       sweep: { in: ['TOBEDESTROYED'], after: '1m', ask: 'sweep', again: '1h' },
+      settle: { in: ['CREATED', 'ASSIGNED'], when: { loose: true }, after: '1s', ask: 'settle', again: '1m' },
       // C2: a machine that its cloudspace takes along leaves its disks behind.
       abandoned: {
         in: ['ASSIGNED', 'TOBEDELETED'],
@@ -106,7 +107,7 @@ export const disks = disk
           },
         },
         to: { status: 'ASSIGNED', link: { machine: ({ input }) => input.machine, target: null } },
-        onFailure: { status: previous, link: { target: null } },
+        onFailure: { status: previous, link: { target: null }, set: { loose: true } },
       },
       detach: {
         from: ['ASSIGNED'],
@@ -114,7 +115,7 @@ export const disks = disk
           detachFromMachine: { during: 'DETACHING', ask: { machine: { operation: 'detachDisk', input: itself } } },
         },
         to: { status: 'CREATED', link: { machine: null } },
-        onFailure: previous,
+        onFailure: { status: previous, set: { loose: true } },
       },
       resize: {
         from: ['CREATED', 'ASSIGNED'],
@@ -127,6 +128,17 @@ export const disks = disk
         ],
         steps: { resizeDisk: { during: 'RESIZING' } },
         to: { status: previous, set: { size: ({ input }) => input.size } },
+        onFailure: { status: previous, set: { loose: true } },
+      },
+      settle: {
+        meaning:
+          'Plugged in as recorded and nowhere else; the size that it has is recorded, for shrinking could lose data.',
+        from: ['CREATED', 'ASSIGNED'],
+        steps: { settleDisk: { during: 'RESIZING', result: z.object({ size: z.number() }) } },
+        to: {
+          status: previous,
+          set: { loose: false, size: ({ results, resource }) => results.settleDisk?.size ?? resource.properties.size },
+        },
         onFailure: previous,
       },
       delete: {

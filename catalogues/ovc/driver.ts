@@ -78,9 +78,12 @@ export function createDrivers(backend: Backend): Drivers {
       destroyMachine: by('destroyMachine', (id, caller) => backend.destroyMachine(id, caller)),
       destroyDisks: (call) => backend.destroyDisk(call.item.id, guardOf(call, 'destroyDisks')),
       plugDisk: (call) => backend.plugDisk(call.input.disk, call.resource.id, guardOf(call, 'plugDisk')),
-      unplugDisk: (call) => backend.unplugDisk(call.input.disk, call.resource.id, guardOf(call, 'unplugDisk')),
+      unplugDisk: (call) => backend.unplugDisk(call.input.disk, guardOf(call, 'unplugDisk')),
       limitDisk: (call) => backend.limitDisk(call.input.disk, call.input.iops, guardOf(call, 'limitDisk')),
-      power: (call) => backend.powerOf(call.resource.id, guardOf(call, 'power')),
+      async power(call) {
+        const { power, memoryMb } = await backend.powerOf(call.resource.id, guardOf(call, 'power'))
+        return memoryMb === undefined ? power : { answer: power, observed: { memory: memoryMb } }
+      },
       sweeper: sweeper('ovc.machine'),
     },
 
@@ -93,6 +96,13 @@ export function createDrivers(backend: Backend): Drivers {
       replugDisk: async (call) => {
         const { related, resource } = call
         if (related.machine) await backend.plugDisk(resource.id, related.machine.id, guardOf(call, 'replugDisk'))
+      },
+      async settleDisk(call) {
+        const { related, resource } = call
+        const caller = guardOf(call, 'settleDisk')
+        if (related.machine === undefined) await backend.unplugDisk(resource.id, caller)
+        else await backend.plugDisk(resource.id, related.machine.id, caller)
+        return { size: await backend.sizeOf(resource.id, caller) }
       },
       binDisk: announced('binDisk'),
       unbinDisk: announced('unbinDisk'),

@@ -94,6 +94,8 @@ export const disk = resourceType('ovc.disk', {
     size: z.number(),
     /** 0: not limited. */
     iops: z.number().default(0),
+    /** Something with it was cut or failed: nobody knows whether it is plugged in as recorded, nor its size. */
+    loose: z.boolean().default(false),
   }),
   statuses: {
     stable: {

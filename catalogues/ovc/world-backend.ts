@@ -39,6 +39,11 @@ export function createWorldBackend(world: World, { nodes = [], bootGb = 1 }: Wor
   const halt = async (found: Thing | null, caller: Caller): Promise<void> => {
     if (found !== null) await world.stop(found.name, caller)
   }
+  /** From every machine but this one. */
+  const unplug = async (plugged: string, but: string | null, caller: Caller): Promise<void> => {
+    for (const { name, links } of await world.list({ kind: 'machine' }, caller))
+      if (name !== but && links.includes(plugged)) await world.unlink(name, plugged, caller)
+  }
   const hypervisor = (id: string) => `ovc.node/${id}/hypervisor/0`
   const touched = async (id: string, caller: Caller): Promise<string> => {
     await world.create({ kind: 'hypervisor', name: hypervisor(id) }, caller)
@@ -118,20 +123,29 @@ export function createWorldBackend(world: World, { nodes = [], bootGb = 1 }: Wor
     destroyMachine: (id, caller) => destroy('ovc.machine', id, 'machine', caller),
     async powerOf(id, caller) {
       const found = await find('ovc.machine', id, 'machine', caller)
-      if (found === null) return 'missing'
-      return found.power === 'stopped' ? 'halted' : found.power
+      if (found === null) return { power: 'missing' }
+      const { memoryMb } = found.properties
+      return {
+        power: found.power === 'stopped' ? 'halted' : found.power,
+        ...(typeof memoryMb === 'number' ? { memoryMb } : {}),
+      }
     },
 
     async createDisk(_id, name, sizeGb, caller) {
       await world.create({ kind: 'disk', name, sizeBytes: sizeGb * gb }, caller)
     },
     async plugDisk(id, machineId, caller) {
-      await world.link(await machine(machineId, caller), await disk(id, caller), caller)
+      const name = await machine(machineId, caller)
+      const plugged = await disk(id, caller)
+      await unplug(plugged, name, caller)
+      await world.link(name, plugged, caller)
     },
-    async unplugDisk(id, machineId, caller) {
-      const from = await find('ovc.machine', machineId, 'machine', caller)
+    async unplugDisk(id, caller) {
       const found = await find('ovc.disk', id, 'disk', caller)
-      if (from !== null && found !== null) await world.unlink(from.name, found.name, caller)
+      if (found !== null) await unplug(found.name, null, caller)
+    },
+    async sizeOf(id, caller) {
+      return ((await find('ovc.disk', id, 'disk', caller))?.sizeBytes ?? 0) / gb
     },
     async limitDisk(id, iops, caller) {
       await world.update(await disk(id, caller), { iops }, caller)

@@ -126,6 +126,12 @@ export class EngineCloud {
           wrong.push(`${is}, and there is no ${name}`)
       const power = powers[type as keyof typeof powers]?.[status]
       if (power !== undefined && thing?.power !== power) wrong.push(`${is}, and its power is ${thing?.power}`)
+      if (type === 'ovc.machine' && thing !== undefined && thing.properties['memoryMb'] !== properties['memory'])
+        wrong.push(`${is}, and its memory is another`)
+      const plugged = truth.filter(({ kind, links }) => kind === 'machine' && links.includes(ledger.at(-1)?.name ?? ''))
+      const isPlugged = { ASSIGNED: 1, CREATED: 0, DELETED: 0 }[status]
+      if (type === 'ovc.disk' && isPlugged !== undefined && plugged.length !== isPlugged)
+        wrong.push(`${is}, and is plugged into ${plugged.map(({ name }) => name).join(' and ') || 'nothing'}`)
       if (type === 'ovc.disk' && thing !== undefined && thing.sizeBytes !== Number(properties['size']) * 2 ** 30)
         wrong.push(`${is}, and has ${thing.sizeBytes} bytes`)
     }

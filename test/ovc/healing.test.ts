@@ -289,6 +289,26 @@ describe('disks are healed with their machine', () => {
     }
   })
 
+  test('D4, D4b: after healing, or after a failure, the real plug is made to follow the record, and its size is recorded', () => {
+    for (const [status, links] of [
+      ['ASSIGNED', onMachine],
+      ['CREATED', {}],
+    ] as const) {
+      const t = new CloudTable()
+      t.put('machine', 'm', 'RUNNING')
+      t.put('disk', 'd', 'RESIZING', links)
+      expect(t.heal('d', 'unowned')).toMatchObject({ status, properties: { loose: true, size: 10 } })
+      t.advance(1_000)
+      t.fireTimers()
+      expect(t.owedBy('d')).toEqual(['settleDisk'])
+      t.finishAll({ settleDisk: { size: 12 } })
+      expect(t.get('d')).toMatchObject({ status, properties: { loose: false, size: 12 } })
+      t.request('d', 'resize', { size: 20 })
+      t.failed('d', 'no space')
+      expect(t.get('d')).toMatchObject({ status, properties: { loose: true, size: 12 } })
+    }
+  })
+
   test('M3: a machine that could not be asked is off, unverified and not startable, until a drift probe answers', () => {
     const t = withDisk('REBOOTING', 'ASSIGNED')
     t.heal('m', 'unowned')

@@ -86,6 +86,8 @@ const rows: readonly Row[] = [
   ['disk', 'detach', 'ASSIGNED', 'DETACHING', 'CREATED', 'ASSIGNED', { put: machine.disk }],
   ['disk', 'resize', 'CREATED', 'RESIZING', 'CREATED', 'CREATED', { input: { size: 20 } }],
   ['disk', 'resize', 'ASSIGNED', 'RESIZING', 'ASSIGNED', 'ASSIGNED', { input: { size: 20 }, put: machine.disk }],
+  ['disk', 'settle', 'CREATED', 'RESIZING', 'CREATED', 'CREATED'],
+  ['disk', 'settle', 'ASSIGNED', 'RESIZING', 'ASSIGNED', 'ASSIGNED', { put: machine.disk }],
   ['disk', 'delete', 'CREATED', 'DELETING_DETACHED_DISK', 'DELETED', 'CREATED'],
   ['disk', 'delete', 'ASSIGNED', 'DELETING_ATTACHED_DISK', 'TOBEDELETED', 'ASSIGNED', { put: machine.disk }],
   ['disk', 'destroy', 'CREATED', 'DESTROYING_DETACHED_DISK', 'DESTROYED', 'TOBEDESTROYED'],

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { createEngine, HomeostatError } from 'homeostat'
 import { openSqliteStore } from 'homeostat/sqlite'
-import { seededRandom } from 'homeostat/testing'
+import { hurried, seededRandom } from 'homeostat/testing'
 import { openLocalWorld } from 'homeostat/worlds'
 import { blazar, createDrivers, createWorldBackend, type Backend } from './index.ts'
 
@@ -48,9 +48,14 @@ const backend =
     ? nothing
     : createWorldBackend(openLocalWorld({ directory: join(orders.folder, 'world') }))
 
+/** The same lifecycles with shorter spans: whoever was killed is not waited for half a minute. */
+const lifecycles = Object.fromEntries(
+  Object.entries(blazar).map(([name, one]) => [name, hurried(one)]),
+) as unknown as typeof blazar
+
 const engine = createEngine({
   store: openSqliteStore({ file: join(orders.folder, 'store.db') }),
-  lifecycles: blazar,
+  lifecycles,
   drivers: createDrivers(backend),
   options: { pollMs: 300, healEveryMs: 300, sweepEveryMs: 300, inventoryEveryMs: 500, strayGraceMs: 1_000 },
 })

@@ -1,0 +1,82 @@
+// Every operation of Sahara under simulation: a crash before and after every commit, pauses past the lease, lost, late and hanging
+// replies at every call, and a delete at every point. Everything settles, the rules hold at every commit, nothing leaks.
+import { explore, hurried, outsideMicrotasks, Simulator, swarm, systematic } from 'homeostat/testing'
+import type { Conditions, Scenario, ScriptLine } from 'homeostat/testing'
+import { expect, test } from 'vitest'
+import { sahara } from './index.ts'
+import { planOf, type Member } from './scaling.ts'
+
+const type = 'sahara.cluster'
+
+const scenario: Scenario = {
+  name: 'sahara',
+  lifecycles: Object.values(sahara).map(hurried),
+  properties: {
+    [type]: ({ stream }) => ({
+      counts: { m: 1, w: 1 + stream.below(2) },
+      isTransient: stream.below(4) === 0,
+      isProtected: stream.below(8) === 0,
+      hasTrust: stream.below(4) !== 0,
+      cleanUpIncomplete: stream.below(4) === 0,
+    }),
+  },
+  inputs: {
+    [`${type}.scale`]: ({ stream }) => ({ counts: { m: stream.below(3), w: stream.below(4) } }),
+    [`${type}.update`]: ({ stream }) => ({ isProtected: stream.below(8) === 0, isTransient: stream.below(2) === 0 }),
+  },
+  results: {
+    [`${type}.planScaling`]: (call) => {
+      const { instances } = call['related'] as { instances: readonly Member[] }
+      const { counts, instances: named } = call['input'] as { counts: Record<string, number>; instances: string[] }
+      return planOf(instances, counts, named)
+    },
+  },
+}
+
+const create = (properties: Record<string, unknown> = {}): ScriptLine => ({
+  at: 100,
+  ask: () => ({
+    kind: 'requestOperation',
+    type,
+    id: 'c',
+    operation: 'create',
+    create: { properties: { counts: { m: 1, w: 2 }, ...properties } },
+    by: 'ann',
+  }),
+})
+const operate = (at: number, operation: string, more: Record<string, unknown> = {}): ScriptLine => ({
+  at: at * 1_000,
+  ask: () => ({ kind: 'requestOperation', type, id: 'c', operation, by: 'ann', ...more }),
+})
+
+const scripts: Record<string, readonly ScriptLine[]> = {
+  'create and delete': [create(), operate(3, 'delete')],
+  'scale both ways at once': [create(), operate(3, 'scale', { input: { counts: { m: 2, w: 1 } } })],
+  'expire without trust': [create({ hasTrust: false }), operate(3, 'expire')],
+  'update, then force delete': [
+    create(),
+    operate(3, 'update', { input: { unfinishedJobs: 1 } }),
+    operate(4, 'delete', { force: true, reason: 'now' }),
+  ],
+}
+
+async function violations(simulator: Simulator, all: readonly Conditions[]): Promise<string[]> {
+  const found: string[] = []
+  for (const conditions of all) {
+    const { violation } = await outsideMicrotasks(() => explore(simulator, conditions))
+    if (violation !== null) found.push(`${JSON.stringify(conditions)}: ${violation.promise} ${violation.text}`)
+  }
+  return found
+}
+
+test.each(Object.entries(scripts))('issue 3: %s, struck at every commit and every call', async (_name, script) => {
+  const simulator = new Simulator({ ...scenario, script })
+  const all = await outsideMicrotasks(() => systematic(simulator, false))
+  expect(all.length).toBeGreaterThan(100)
+  expect(await violations(simulator, all)).toEqual([])
+})
+
+test('issue 3: whatever is asked, in a storm of faults', async () => {
+  const seeds = Array.from({ length: 60 }, (_, seed) => swarm(1_000 + seed))
+  expect(await violations(new Simulator(scenario), seeds)).toEqual([])
+})

@@ -84,6 +84,23 @@ describe('the declaration', () => {
   })
 })
 
+test('decision 0.7: a refusal names the status that is in the way and what is wanted', () => {
+  const t = volumeIn('Extending')
+  expect(t.refused(t.attaching('a')).message).toBe(
+    'Cannot create opensds.attachment a: it needs that volume is Available or InUse (it is Extending).',
+  )
+  const u = volumeIn('Available')
+  u.attachment('a', 'ErrorAttaching')
+  for (const id of ['p', 'q', 'r', 's', 't']) u.snapshot(id, 'Available')
+  expect(u.refused(u.asking('v', 'delete')).message).toMatch(
+    /snapshots.* \(p is Available, q is Available, r is Available, 2 more\); and that .*attachments.* \(a is ErrorAttaching\)\.$/,
+  )
+  const w = volumeIn('Available')
+  w.snapshot('s', 'Available')
+  w.ok(w.creatingVolume({ size: 10 }, 's'))
+  expect(w.refused(w.asking('s', 'delete')).message).toContain('(w is Creating)')
+})
+
 describe('3.2 volume: create', () => {
   test.each([
     ['a size of 0', { size: 0 }, 'size'],

@@ -4,7 +4,7 @@ import { canonical, type Json, type JsonObject } from '../base/json.ts'
 import type { OperationPlan, Plan } from '../lifecycle/plan.ts'
 import { enterNext, entered } from './advance.ts'
 import { attempt } from './attempt.ts'
-import { holds, View } from './conditions.ts'
+import { holds, View, whereInstead } from './conditions.ts'
 import { Refusal, type Draft } from './draft.ts'
 import { endPreempted, holderLives, passHolds } from './landing.ts'
 import { doubted } from './ledger.ts'
@@ -136,12 +136,13 @@ function refuseStatus(draft: Draft, plan: Plan, resource: Resource, operation: O
 function refuseRequirements(draft: Draft, plan: Plan, resource: Resource, operation: OperationPlan, input: Json): void {
   if (operation.requires.length === 0) return
   const view = new View(draft, plan, resource, input ?? {}, {})
-  const missing = operation.requires.filter((one) => !holds(draft, resource, one, view)).map((one) => one.words)
+  const missing = operation.requires.filter((one) => !holds(draft, resource, one, view))
   if (missing.length === 0) return
+  const reasons = missing.map((one) => `${one.words}${whereInstead(draft, resource, one)}`)
   throw new Refusal(
     'requirement_not_met',
-    `Cannot ${operation.name} ${nameOf(resource)}: it needs that ${missing.join('; and that ')}.`,
-    missing,
+    `Cannot ${operation.name} ${nameOf(resource)}: it needs that ${reasons.join('; and that ')}.`,
+    missing.map((one) => one.words),
   )
 }
 

@@ -74,6 +74,26 @@ export function holds(draft: Draft, resource: Resource, condition: ConditionPlan
   return condition.test === null || callDeclared(resource, condition.words, condition.test, view) === true
 }
 
+/** So many of the related resources that stand in the way are named. */
+const namedMost = 3
+
+/** Why data of a condition does not hold: where the related resources stand instead. Empty where only a property or a test fails. */
+export function whereInstead(draft: Draft, resource: Resource, { terms }: ConditionPlan): string {
+  const facts = terms.flatMap((term): readonly string[] => {
+    if (term.term === 'property') return []
+    const found = draft.related(resource, term.relation)
+    if (term.term === 'one') {
+      const [one] = found
+      return one === undefined ? ['there is none'] : term.statuses.has(one.status) ? [] : [`it is ${one.status}`]
+    }
+    if (term.term === 'some' || (term.term === 'exists' && term.exists)) return []
+    const stands = (one: Resource) => term.term === 'exists' || term.statuses.has(one.status) === (term.term === 'none')
+    const named = found.filter(stands).map((one) => `${one.id} is ${one.status}`)
+    return named.length > namedMost ? [...named.slice(0, namedMost), `${named.length - namedMost} more`] : named
+  })
+  return facts.length === 0 ? '' : ` (${facts.join(', ')})`
+}
+
 /** Calls a function of the declaration: one that throws is the declaration's fault, told as an incident. */
 export function callDeclared<V, T>(resource: Resource, what: string, compute: (view: V) => T, view: V): T {
   try {

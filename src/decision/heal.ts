@@ -178,7 +178,7 @@ export function takenOver(draft: Draft, plan: Plan, run: Run, wasOwned: boolean)
   const step = stepOf(plan, run)
   const begun = (wasOwned || run.uncertain) && run.dueAt <= draft.now && step.asks.length === 0
   if (begun && step.probe !== null && run.items === null && !run.forced)
-    return { ...probing(draft, run), uncertain: true }
+    return { ...probing(draft, run, step), uncertain: true }
   // Asked runs are asked for again at once: the same keys find them.
   const items =
     step.asks.length > 0 && run.items !== null ? run.items.map((item) => ({ ...item, dueAt: 0 })) : run.items

@@ -6,7 +6,7 @@ import type { Outcome } from './command.ts'
 import type { Draft } from './draft.ts'
 import { failStep, neverGivesUp, nextAttempt } from './failure.ts'
 import { confirmed } from './ledger.ts'
-import { afterMsOf } from './next-attempt.ts'
+import { afterMsOf, firstAttempt } from './next-attempt.ts'
 import { stepOf, undoneStep } from './owed.ts'
 import { checkAgainst } from './schema-check.ts'
 import type { Resource, Run } from './state.ts'
@@ -219,7 +219,7 @@ export function watched(draft: Draft, plan: Plan, run: Run): Run {
 export function stepUnknown(draft: Draft, plan: Plan, resource: Resource, step: StepPlan, reason: string): Resource {
   const run = resource.run!
   if (step.probe !== null && !run.forced) {
-    const after = draft.change(resource, { run: { ...probing(draft, run), uncertain: true } })
+    const after = draft.change(resource, { run: { ...probing(draft, run, step), uncertain: true } })
     draft.tell(after, 'outcomeUnknown', resource.status, { step: step.name, reason, probe: step.probe })
     return after
   }
@@ -236,10 +236,11 @@ export function stepUnknown(draft: Draft, plan: Plan, resource: Resource, step: 
   )
 }
 
-export const probing = (draft: Draft, run: Run): Run => ({
+/** Probes are counted on, so that the answer of one that hung is not taken for the answer of this one. */
+export const probing = (draft: Draft, run: Run, { retry }: StepPlan): Run => ({
   ...run,
   phase: 'probe',
-  probes: 1,
+  probes: firstAttempt(retry, Math.ceil(run.probes / (retry.times + 1))),
   dueAt: 0,
   deadlineAt: draft.now + probeDeadlineMs,
   progressAt: 0,

@@ -117,7 +117,8 @@ export class CallChecks implements WorldWatch {
 
   #sweepBegan(call: WorldCall, orphan: string): void {
     this.#checkers.tell(call.process.name, '→', `sweeps ${orphan} (${call.fate})`)
-    if (!this.#isNamed(orphan)) this.#checkers.situations.saw('stray found')
+    // What no ledger names cannot be claimed; it is destroyed by its name, so twice does no harm.
+    if (!this.#isNamed(orphan)) return this.#checkers.situations.saw('stray found')
     const other = this.#sweeps.get(orphan)
     if (other !== undefined && other.process.isRunning && call.process !== other.process) {
       const sinceMs = this.#checkers.now - other.startedAt

@@ -134,7 +134,9 @@ function answerFor(
         (call.name !== undefined && world.things.has(call.name))
       : true
   const truth = isThere ? (inPlace.get(call.resource.status) ?? role.answers[0]!) : (role.answers[1] ?? 'unknown')
-  const others = [...role.answers, 'unknown'].filter((one) => one !== truth)
+  // A look can come too early to see what has happened; it never sees what has not.
+  const among = phase === 'probe' && !isThere ? ['unknown'] : [...role.answers, 'unknown']
+  const others = among.filter((one) => one !== truth)
   const place = world.answerOf({ process, seen: call, function: role.function }, others.length + 1)
   return place === 0 ? truth : others[place - 1]
 }

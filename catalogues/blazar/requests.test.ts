@@ -87,6 +87,12 @@ describe('1.6: delete in each status', () => {
     expect(t.owedBy('L')).toHaveLength(1)
   })
 
+  test.each(['UNDONE', 'IN_PROGRESS', 'ERROR'])('its usage is ended unless it ended: end %s', (end) => {
+    const t = placed('ERROR', [['error'], 'DONE', end])
+    t.request('L', 'delete')
+    expect(t.owedBy('L')).toEqual(['endUsage'])
+  })
+
   test('test_delete_lease_after_failed_start: a reservation in error is ended too', () => {
     const t = placed('ERROR', [['error'], 'ERROR', 'UNDONE'])
     t.request('L', 'delete')
@@ -210,6 +216,7 @@ describe('1.6: update checks', () => {
     ['ACTIVE', { endDate: 1 }, 'the end lies in the future'],
     ['PENDING', { endDate: startDate }, 'the end lies after the start'],
     ['PENDING', { beforeEndDate: endDate + 1 }, 'the before-end date lies inside the lease'],
+    ['PENDING', { beforeEndDate: startDate }, 'the before-end date lies inside the lease'],
     [
       'PENDING',
       { reservations: [{ id: 'foreign', amount: 1 }] },

@@ -217,6 +217,18 @@ describe('cloudspaces', () => {
     expect(t.statuses('m', 'k')).toEqual(['DELETED', 'DELETED'])
   })
 
+  test('a broken machine is not put into the bin: delete of its cloudspace and account is refused with the reason', () => {
+    const t = new CloudTable()
+    t.put('machine', 'm', 'ERROR')
+    expect(t.whyNot('c', 'delete', { withMachines: true })).toContain('no machine is broken: destroy it first')
+    t.request('a', 'delete')
+    t.finishAll()
+    expect(t.get('a')).toMatchObject({ status: 'CONFIRMED' })
+    expect(t.get('a').description).toContain('no machine is broken: destroy it first')
+    expect(t.carryOut('m', 'destroy')).toBe('DESTROYED')
+    expect(t.carryOut('a', 'delete')).toBe('DELETED')
+  })
+
   test('destroy goes on although the firewall cannot be destroyed: that is left to the sweeper', () => {
     const t = new CloudTable({ cloudspace: 'VIRTUAL' })
     t.carryOut('c', 'deploy')

@@ -155,6 +155,41 @@ describe('on the simulated world', () => {
     })
   }, 20_000)
 
+  test('G5: a cascade waits for what is busy below it, and then takes it along', async () => {
+    const world = simulated()
+    await inCloud(world, async (cloud) => {
+      await cloud.make('machine m', { parent: 'c' })
+      await cloud.ask('machine m', 'deploy')
+      await world.faults.set({ does: 'slow', ms: 600, on: { step: 'rebootMachine' }, times: 1 })
+      await cloud.begin('machine m', 'reboot')
+      expect(await cloud.ask('account a', 'disable')).toBe('DISABLED')
+      expect([await cloud.status('cloudspace c'), await cloud.status('machine m')]).toEqual(['PAUSED', 'HALTED'])
+      expect(await cloud.disagreements()).toEqual([])
+    })
+  }, 20_000)
+
+  test('what runs, fails or vanishes behind our back is found by the probes of healing', async () => {
+    const world = simulated()
+    await inCloud(world, async (cloud) => {
+      await cloud.make('machine m', { parent: 'c' })
+      await cloud.ask('machine m', 'deploy')
+      const { no } = (await cloud.engine.get('ovc.machine', 'm'))!
+      const by = { key: 'somebody', epoch: 1_000_000, resource: 'somebody/else', signal: new AbortController().signal }
+      const [{ name } = { name: '' }] = await world.list({ kind: 'machine' })
+      for (const [act, to] of [
+        [() => world.pause(name, by), 'PAUSED'],
+        [() => world.stop(name, by), 'HALTED'],
+        [() => world.destroy(name, by), 'ERROR'],
+      ] as const) {
+        await act()
+        await cloud.engine.submit({ kind: 'setStatus', no, status: 'REBOOTING', reason: 'a test', by: 'test' })
+        for (let looks = 0; looks < 200 && (await cloud.status('machine m')) === 'REBOOTING'; looks++)
+          await new Promise((resolve) => setTimeout(resolve, 20))
+        expect(await cloud.status('machine m')).toBe(to)
+      }
+    })
+  }, 20_000)
+
   test('lost replies, failures and nonsense do nothing twice and leave nothing behind', async () => {
     const world = simulated()
     await inCloud(world, async (cloud) => {

@@ -50,7 +50,6 @@ const operate = (at: number, operation: string, more: Record<string, unknown> = 
 })
 
 const scripts: Record<string, readonly ScriptLine[]> = {
-  'create and delete': [create(), operate(3, 'delete')],
   'scale both ways at once': [create(), operate(3, 'scale', { input: { counts: { m: 2, w: 1 } } })],
   'expire without trust': [create({ hasTrust: false }), operate(3, 'expire')],
   'update, then force delete': [
@@ -77,6 +76,6 @@ test.each(Object.entries(scripts))('issue 3: %s, struck at every commit and ever
 })
 
 test('issue 3: whatever is asked, in a storm of faults', async () => {
-  const seeds = Array.from({ length: 60 }, (_, seed) => swarm(1_000 + seed))
+  const seeds = Array.from({ length: 40 }, (_, seed) => swarm(1_000 + seed))
   expect(await violations(new Simulator(scenario), seeds)).toEqual([])
 })

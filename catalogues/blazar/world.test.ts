@@ -163,3 +163,37 @@ test('what exists and no ledger names is found in the inventory and destroyed', 
   for (let n = 0; n < 200 && (await truth()).length > 1; n++) await pause(50)
   expect(await truth()).toEqual(['reservation 1 stopped'])
 })
+
+test('faults by chance on every kind of call: when they stop, records and truth agree; deleted, nothing is left', async () => {
+  const { client, settled, truth, world, reservations, engine } = (scene = await openScene('simulated'))
+  for (const does of ['fail', 'lostReply', 'garbage', 'hang', 'lateSuccess', 'staleReads'] as const)
+    await world.faults.set({ does, rate: 0.08, ms: 200 })
+  const ids = Array.from({ length: 20 }, (_, n) => `L${n}`)
+  const steps = ['start', 'end'] as const
+  await Promise.all(
+    ids.map(async (id, n) => {
+      await client.lease.create({ id, properties: later() }, hosts(1, 2))
+      for (const operation of steps.slice(0, n % 3)) {
+        await pause(150)
+        // Refused while the one before is under way: that is its right.
+        await client.lease[operation](id).catch(() => {})
+      }
+      if (n % 5 === 0) await client.lease.delete(id)
+    }),
+  )
+  await pause(500)
+  await world.faults.clear()
+  const held: string[] = []
+  for (const id of ids) {
+    await settled(id)
+    for (const one of await reservations(id))
+      if (one.status === 'pending' || one.status === 'active')
+        held.push(`${one.id} ${one.status === 'active' ? 'running' : 'stopped'}`)
+  }
+  const seen = (await world.truth()).map(({ name, power }) => `${name.split('/').at(-1)!} ${power}`)
+  expect(seen.filter((one) => held.includes(one)).sort()).toEqual(held.sort())
+  for (const id of ids) if ((await engine.get('blazar.lease', id))!.status !== 'gone') await client.lease.delete(id)
+  for (const id of ids) expect([id, await settled(id)]).toEqual([id, 'gone'])
+  for (let n = 0; n < 100 && (await truth()).length > 0; n++) await pause(50)
+  expect(await truth()).toEqual([])
+})

@@ -89,6 +89,8 @@ async function attempt(simulator: Simulator, conditions: Conditions): Promise<bo
     explore(simulator, conditions, !isSystematic && isTwice(conditions.seed)),
   )
   count(outcome, isSystematic)
+  // Node tells of rejections that nobody handles at the end of the turn.
+  await outsideMicrotasks(() => {})
   const thrown = rejection
   rejection = null
   const violation =

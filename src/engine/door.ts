@@ -244,10 +244,12 @@ export class Door {
     if (this.#state === 'idle') this.#next()
   }
 
-  /** What could not be decided because of a flight waits for its landing. */
+  /** What could not be decided because of a flight waits for its landing; where that has landed meanwhile, it comes next. */
   #withoutBlocked(items: Item[]): Item[] {
-    if (this.#flying === 0) return items
-    this.#blocked.push(...items.filter((item) => item.decision === null))
+    if (items.every((item) => item.decision !== null)) return items
+    const blocked = items.filter((item) => item.decision === null)
+    if (this.#flying > 0) this.#blocked.push(...blocked)
+    else this.#queue.putBack(blocked)
     return items.filter((item) => item.decision !== null)
   }
 

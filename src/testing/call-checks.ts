@@ -128,6 +128,11 @@ export class CallChecks implements WorldWatch {
     this.#sweeps.set(orphan, call)
   }
 
+  /** Its sweeper has told how it ended, or has given up, although its call may hang for ever. */
+  sweepOver(orphan: string): void {
+    this.#sweeps.delete(orphan)
+  }
+
   #isNamed(orphan: string): boolean {
     for (const { ledger } of this.#checkers.seen.states.values()) {
       if (ledger.some((entry) => entry.name === orphan)) return true

@@ -181,8 +181,10 @@ export class EventChecks {
     },
     sweeping: ({ event, before }) => this.#sweeping(event, before),
     writtenOff: ({ event }) => void this.#checkers.seen.writtenOff.add(word(event, 'orphan')),
-    orphaned: ({ event: { by } }) => {
-      if (by.startsWith('sweeper ')) this.#checkers.situations.saw('sweep failed')
+    orphaned: ({ event }) => {
+      if (!event.by.startsWith('sweeper ')) return
+      this.#checkers.situations.saw('sweep failed')
+      this.#checkers.calls.sweepOver(word(event, 'orphan'))
     },
   }
 

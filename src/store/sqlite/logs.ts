@@ -1,6 +1,6 @@
 // Append-only lists in chunks: many entries in one row of JSON text, found again by number. Events and ended runs are such lists.
 // An entry is an array; the text is built by hand, since it is most of what a step writes.
-import type { StatementSync } from 'node:sqlite'
+import type { SQLInputValue, StatementSync } from 'node:sqlite'
 import { assert } from '../../base/assert.ts'
 import type { EndedRun, Event, StoredEvent } from '../../decision/state.ts'
 import { endedRunOf, endOf } from './codec.ts'
@@ -16,7 +16,6 @@ const chunkLength = 1900
  * texts that repeat (who did it) are named by their place.
  */
 class Log {
-  private readonly insert: StatementSync
   private readonly last: StatementSync
   private readonly from: StatementSync
   private body = ''
@@ -28,15 +27,14 @@ class Log {
   private place = 0
 
   constructor(connection: Connection, table: 'event' | 'run') {
-    this.insert = connection.prepare(`insert into ${table} (first, body) values (?, ?)`)
     this.last = connection.prepare(`select first, body from ${table} where first <= ? order by first desc limit 1`)
     this.from = connection.prepare(`select first, body from ${table} where first >= ? order by first`)
   }
 
-  /** Called before an entry's fields are made: from here on its chunk is known. */
-  protected open(n: number, at: number, no: number): void {
+  /** Called before an entry's fields are made: from here on its chunk is known. Chunks that are full go to `into`. */
+  protected open(n: number, at: number, no: number, into: SQLInputValue[]): void {
     // A fraction of a millisecond may not survive the difference: then it begins its own chunk.
-    if (this.body.length > chunkLength || this.at + (at - this.at) !== at) this.flush()
+    if (this.body.length > chunkLength || this.at + (at - this.at) !== at) this.flush(into)
     if (this.body !== '') return
     this.first = n
     this.at = at
@@ -57,18 +55,17 @@ class Log {
     return this.place
   }
 
-  /** At the end of a batch. */
-  flush(): void {
-    if (this.body === '') return
-    const body = `[${this.at},${this.no},${JSON.stringify(this.texts)}${this.body}]`
-    this.drop()
-    this.insert.run(this.first, body)
-  }
-
-  /** After a failed transaction. */
-  drop(): void {
+  /** Before a batch: what another that failed has left is forgotten. */
+  reset(): void {
     this.body = ''
     this.texts.length = 0
+  }
+
+  /** At the end of a batch. */
+  flush(into: SQLInputValue[]): void {
+    if (this.body === '') return
+    into.push(this.first, `[${this.at},${this.no},${JSON.stringify(this.texts)}${this.body}]`)
+    this.reset()
   }
 
   protected chunkWith(n: number): Chunk | null {
@@ -108,11 +105,11 @@ export class EventLog extends Log {
   }
 
   /** The type is the resource's: an event names only statuses. */
-  write(event: Event, n: number, prev: number, type: string): void {
+  write(event: Event, n: number, prev: number, type: string, into: SQLInputValue[]): void {
     const from = this.shapes.of(type, event.from).id
     const to = event.to === event.from ? from : this.shapes.of(type, event.to).id
     const { no, at, kind, revision, epoch, begun, by, detail } = event
-    this.open(n, at, no)
+    this.open(n, at, no, into)
     const fields = `${kindCodes[kind]},${from},${to},${revision},${epoch},${begun},${this.placeOf(by)}`
     this.append(n, at, no, prev, detail === null ? fields : `${fields},${JSON.stringify(detail)}`)
   }
@@ -228,8 +225,8 @@ export class RunLog extends Log {
     super(connection, 'run')
   }
 
-  write(run: EndedRun, n: number, prev: number): void {
-    this.open(n, run.endedAt, run.no)
+  write(run: EndedRun, n: number, prev: number, into: SQLInputValue[]): void {
+    this.open(n, run.endedAt, run.no, into)
     this.append(n, run.endedAt, run.no, prev, endOf(run))
   }
 

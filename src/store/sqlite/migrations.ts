@@ -30,9 +30,10 @@ create table feed (
   events integer not null,
   runs integer not null,
   commits integer not null,
-  incarnations integer not null
+  incarnations integer not null,
+  writer integer not null  -- who committed last: a number of its own for every handle
 ) strict;
-insert into feed values (1, 0, 0, 0, 0);
+insert into feed values (1, 0, 0, 0, 0, 0);
 
 create table resource (
   no integer primary key,

@@ -5,6 +5,8 @@ import type { Connection } from './connection.ts'
 import type { Places } from './places.ts'
 import type { Reader } from './reader.ts'
 import type { Shapes } from './shapes.ts'
+import type { SheetWriter } from './sheet-writer.ts'
+import { emptySheet } from './sheet.ts'
 
 const page = 1000
 
@@ -13,10 +15,11 @@ export function rejudge(parts: {
   readonly connection: Connection
   readonly shapes: Shapes
   readonly places: Places
+  readonly sheets: SheetWriter
   readonly reader: Reader
   readonly kindOf: KindOf
 }): void {
-  const { connection, shapes, places, reader, kindOf } = parts
+  const { connection, shapes, places, sheets, reader, kindOf } = parts
   const changed = shapes.judge(kindOf)
   if (changed.length === 0) return
   const standing =
@@ -25,12 +28,13 @@ export function rejudge(parts: {
   for (const { id } of changed) {
     for (let after = 0, more = true; more;) {
       const nos = (standing.all(id, after, page) as unknown as [number][]).map(([no]) => no)
+      places.sheet = emptySheet()
       for (const no of nos) {
         const state = reader.resource(no)
         assert(state, `resource ${no} vanished`)
         places.change(state, state, state.last, null, true)
       }
-      places.flush()
+      assert(sheets.write(places.sheet), 'what stands here was read in this transaction')
       after = nos.at(-1) ?? after
       more = nos.length === page
     }

@@ -1,4 +1,4 @@
-// Inserts that are gathered and written many rows at a time: a statement costs more than a row.
+// Inserts of many rows at a time: a statement costs more than a row.
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
 import type { Connection } from './connection.ts'
 
@@ -8,8 +8,6 @@ export class Rows {
   private readonly one: StatementSync
   private readonly many: StatementSync
   private readonly width: number
-  /** Push as many values as a row has columns, then call `added`. */
-  values: SQLInputValue[] = []
 
   /**
    * `into` is a table and its columns, `otherwise` what to do about a row that is there already. `or fail`, since an insert of several rows that may abort keeps a copy of every page it
@@ -24,22 +22,11 @@ export class Rows {
     )
   }
 
-  added(): void {
-    if (this.values.length < this.width * together) return
-    const full = this.values
-    this.values = []
-    this.many.run(...full)
-  }
-
-  flush(): void {
-    const left = this.values
-    if (left.length === 0) return
-    this.values = []
-    for (let at = 0; at < left.length; at += this.width) this.one.run(...left.slice(at, at + this.width))
-  }
-
-  /** After a failed transaction. */
-  drop(): void {
-    if (this.values.length > 0) this.values = []
+  insert(values: readonly SQLInputValue[]): void {
+    const { width } = this
+    let at = 0
+    for (; at + width * together <= values.length; at += width * together)
+      this.many.run(...values.slice(at, at + width * together))
+    for (; at < values.length; at += width) this.one.run(...values.slice(at, at + width))
   }
 }

@@ -5,7 +5,8 @@ CREATE TABLE feed (
   events integer not null,
   runs integer not null,
   commits integer not null,
-  incarnations integer not null
+  incarnations integer not null,
+  writer integer not null  -- who committed last: a number of its own for every handle
 ) strict;
 CREATE TABLE incident (
   id integer primary key,

@@ -4,6 +4,7 @@ import { statSync } from 'node:fs'
 import type { Millis } from '../../base/clock.ts'
 import { HomeostatError } from '../../base/errors.ts'
 import { canonical, type Json } from '../../base/json.ts'
+import { systemRandom } from '../../base/random.ts'
 import type { Ask } from '../../decision/situation.ts'
 import type { Incarnation, Incident, No } from '../../decision/state.ts'
 import type { Batch, CommitAnswer, Heartbeat, KindOf, ListQuery, Store, WorkerRow, WorkQuery } from '../store.ts'
@@ -14,9 +15,12 @@ import { listNumbers } from './lister.ts'
 import { EventLog, RunLog } from './logs.ts'
 import { migrate, mustNotBeNewer, storeSchema, versionOf } from './migrations.ts'
 import { Places } from './places.ts'
+import { Planner } from './planner.ts'
 import { Reader } from './reader.ts'
 import { rejudge } from './rejudge.ts'
 import { Shapes } from './shapes.ts'
+import { SheetWriter } from './sheet-writer.ts'
+import { Turns } from './turns.ts'
 import { Verifier } from './verifier.ts'
 import { Workers } from './workers.ts'
 import { Writer } from './writer.ts'
@@ -41,6 +45,7 @@ class SqliteStore implements Store {
   private readonly connection: Connection
   private readonly shapes: Shapes
   private readonly places: Places
+  private readonly sheets: SheetWriter
   private readonly reader: Reader
   private readonly writer: Writer
   private readonly workersOf: Workers
@@ -66,10 +71,14 @@ class SqliteStore implements Store {
         events: new EventLog(connection, shapes),
         runs: new RunLog(connection),
       }
+      const places = new Places(connection, shapes)
+      const me = systemRandom.below(2 ** 48)
       this.shapes = shapes
-      this.places = new Places(connection, shapes)
+      this.places = places
+      this.sheets = new SheetWriter(connection)
       this.reader = new Reader(parts)
-      this.writer = new Writer({ ...parts, places: this.places })
+      const planner = new Planner({ ...parts, places })
+      this.writer = new Writer({ shapes, verifier, planner, sheets: this.sheets, turns: new Turns(connection, me), me })
     } catch (error) {
       connection.close()
       throw translated(error, file)
@@ -80,8 +89,8 @@ class SqliteStore implements Store {
   useKinds(kindOf: KindOf): void {
     this.guarded(() => {
       if (this.readonly || !this.shapes.differFrom(kindOf)) return
-      const { connection, shapes, places, reader } = this
-      this.writer.change(() => rejudge({ connection, shapes, places, reader, kindOf }))
+      const { connection, shapes, places, sheets, reader } = this
+      this.writer.change(() => rejudge({ connection, shapes, places, sheets, reader, kindOf }))
     })
   }
 

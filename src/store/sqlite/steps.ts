@@ -1,9 +1,10 @@
-// Step completions, most of what a busy store writes: gathered, and updated many rows at a time.
+// Step completions, most of what a busy store writes: updated many rows at a time.
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
 import type { Connection } from './connection.ts'
+import { widths } from './sheet.ts'
 
 const together = 20
-const width = 10
+const width = widths.steps
 /** No row has this number. */
 const nobody = -1
 
@@ -16,7 +17,6 @@ export class Steps {
   private readonly one: StatementSync
   private readonly many: StatementSync
   private readonly mark: StatementSync
-  private values: SQLInputValue[] = []
 
   constructor(connection: Connection) {
     connection.db.exec('create temp table mark (no integer primary key)')
@@ -33,27 +33,8 @@ export class Steps {
       rest = excluded.rest where live.revision = excluded.ended and live.epoch = excluded.epoch`)
   }
 
-  add(step: {
-    readonly no: number
-    readonly shape: number
-    readonly revision: number
-    readonly epoch: number
-    readonly since: number
-    readonly last: number
-    readonly expected: number
-    readonly due: number | null
-    readonly overdue: number | null
-    readonly rest: string
-  }): void {
-    const { no, shape, revision, epoch, since, last, expected, due, overdue, rest } = step
-    this.values.push(no, shape, revision, epoch, since, last, expected, due, overdue, rest)
-  }
-
   /** False when a row was not as expected: the transaction must be undone. */
-  flush(): boolean {
-    const { values } = this
-    if (values.length === 0) return true
-    this.values = []
+  write(values: readonly SQLInputValue[]): boolean {
     let at = 0
     if (values.length >= together * width) this.mark.run()
     for (; at + together * width <= values.length; at += together * width) {
@@ -63,10 +44,5 @@ export class Steps {
     for (; at < values.length; at += width)
       if (this.one.run(...values.slice(at, at + width)).changes !== 1) return false
     return true
-  }
-
-  /** After a failed transaction. */
-  drop(): void {
-    if (this.values.length > 0) this.values = []
   }
 }

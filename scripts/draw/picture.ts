@@ -31,22 +31,25 @@ export interface Picture {
   readonly hasNotes: boolean
 }
 
-/** More pairs of statuses than this cannot be told apart on one page. */
-const mostPairs = 40
+/** With more pairs of statuses than this, ways that three share are folded; with more than that, healing is left out too. */
+const pairsBeforeFolding = 10
+const pairsBeforeLeavingOut = 40
 
 export function pictureOf(lifecycle: AnyLifecycle, set: readonly AnyLifecycle[]): Picture {
   const resource = lifecycle.resource as ResourceType
   const edges = edgesOf(lifecycle, set)
-  const isBig = new Set(edges.map(pairOf)).size > mostPairs
+  const pairs = new Set(edges.map(pairOf)).size
+  const isBig = pairs > pairsBeforeLeavingOut
+  const isDense = pairs > pairsBeforeFolding
   const shown = isBig ? edges.filter(({ kind }) => kind !== 'heal' && kind !== 'drift') : edges
   const notes = new Map<string, string[]>()
   const write = (status: string, note: string) => {
     const lines = notes.get(status) ?? []
     if (!lines.includes(note)) notes.set(status, [...lines, note])
   }
-  const leadsBack = manyBack(shown, isBig ? 2 : 3)
+  const leadsBack = manyBack(shown, isDense ? 2 : 3)
   const rest = shown.filter(({ from, back }) => !back || !leadsBack.has(from))
-  const drawn = foldShared(rest, isBig ? 3 : 5, write)
+  const drawn = foldShared(rest, isDense ? 3 : 5, write)
   for (const [status, words] of leadsBack) write(status, words)
   /** What nothing but the ways left out leads to says so. */
   const left = new Map<string, Set<string>>()
@@ -94,7 +97,7 @@ function foldShared(edges: readonly Edge[], many: number, write: Write): readonl
   for (const group of groupBy(edges, (edge) => JSON.stringify([edge.to, wayOf(edge)])).values()) {
     const [first] = group
     const all = [...new Set(group.map(({ from }) => from))]
-    if (!first || all.length < many || all.includes('')) continue
+    if (!first || first.kind === 'pair' || all.length < many || all.includes('')) continue
     const own = all.filter((from) => first.kind !== 'failure' && isDuring(edges, first.operation, from))
     const froms = own.length > 2 ? all : all.filter((from) => !own.includes(from))
     for (const edge of group) if (froms.includes(edge.from)) kept.delete(edge)
@@ -116,7 +119,13 @@ function labelOf({ kind, operation, why }: Edge): string {
   if (kind === 'failure') return `${operation} fails`
   if (kind === 'heal') return 'healed'
   if (kind === 'drift') return 'found otherwise'
-  return operation ?? (kind === 'move' ? why : kind === 'pair' ? 'with its pair' : 'added')
+  return operation ?? (kind === 'move' ? why : kind === 'pair' ? pairWord(why) : 'added')
+}
+
+/** 'with its ovc.node: enable done' is enable. */
+function pairWord(why: string): string {
+  const word = /^with its \S+: (\w+)/.exec(why)?.[1] ?? 'with its pair'
+  return word === 'found' ? 'found otherwise' : word
 }
 
 const styles: readonly ArrowStyle[] = ['way', 'failure', 'drift', 'heal']

@@ -31,8 +31,8 @@ export interface Picture {
   readonly hasNotes: boolean
 }
 
-/** With more pairs of statuses than this, ways that three share are folded; with more than that, healing is left out too. */
-const pairsBeforeFolding = 10
+/** With more pairs of statuses than this, ways that three share are folded (else four); then healing is left out too. */
+const pairsBeforeFolding = 20
 const pairsBeforeLeavingOut = 40
 
 export function pictureOf(lifecycle: AnyLifecycle, set: readonly AnyLifecycle[]): Picture {
@@ -49,7 +49,7 @@ export function pictureOf(lifecycle: AnyLifecycle, set: readonly AnyLifecycle[])
   }
   const leadsBack = manyBack(shown, isDense ? 2 : 3)
   const rest = shown.filter(({ from, back }) => !back || !leadsBack.has(from))
-  const drawn = foldShared(rest, isDense ? 3 : 5, write)
+  const drawn = foldShared(rest, isDense ? 3 : 4, write)
   for (const [status, words] of leadsBack) write(status, words)
   /** What nothing but the ways left out leads to says so. */
   const left = new Map<string, Set<string>>()
@@ -84,8 +84,9 @@ function manyBack(edges: readonly Edge[], many: number): ReadonlyMap<string, str
   const back = edges.filter((edge) => edge.back)
   for (const [from, group] of groupBy(back, (edge) => edge.from)) {
     if (new Set(group.map(({ to }) => to)).size < many) continue
-    const done = group.some(({ kind }) => kind !== 'failure' && kind !== 'heal')
-    const failed = group.some(({ kind }) => kind === 'failure')
+    // A follower has the words of its leader: 'with its ovc.node: enable: check failed'.
+    const failed = group.some(({ kind, why }) => kind === 'failure' || (kind === 'pair' && why.includes(' failed')))
+    const done = group.some(({ kind }) => kind === 'done')
     found.set(from, `${done ? 'then' : failed ? 'failed:' : 'healed:'} back where it came from`)
   }
   return found

@@ -39,7 +39,8 @@ export function heal(draft: Draft, command: Heal): Resource {
     )
   const row = plan.heal.get(resource.status)!
   if (run !== null && run.kind === 'operation' && row.resume) return resume(draft, plan, resource, command)
-  for (const { relation, statuses } of row.withOwner) {
+  // One with a run of its own is busy: its owner waits for it, so it cannot wait for its owner.
+  for (const { relation, statuses } of run === null ? row.withOwner : []) {
     if (draft.related(resource, relation).some((owner) => statuses.has(owner.status))) {
       throw new Refusal('healed_with_owner', `${nameOf(resource)} is healed with its ${relation.name}.`)
     }

@@ -118,6 +118,8 @@ async function run(minutes: number): Promise<number> {
   return totals.failures.length > 0 || missing.length > 0 ? 1 : 0
 }
 
+const threads: Worker[] = []
+
 function work(task: Task, totals: Totals): Promise<void> {
   const worker = new Worker(new URL('./simulate-worker.ts', import.meta.url), {
     workerData: task,
@@ -125,8 +127,13 @@ function work(task: Task, totals: Totals): Promise<void> {
     // What one schedule leaves behind is dead when the next begins: with room for many of them, little is ever copied.
     resourceLimits: { maxYoungGenerationSizeMb: 128 },
   })
+  threads.push(worker)
   return new Promise((resolve, reject) => {
-    worker.on('message', (report: Report) => totals.add(report))
+    worker.on('message', (report: Report) => {
+      totals.add(report)
+      // One failure is enough to think about.
+      if (report.failure !== null) for (const thread of threads) void thread.terminate()
+    })
     worker.on('error', reject)
     worker.on('exit', () => resolve())
   })

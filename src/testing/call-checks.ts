@@ -74,8 +74,7 @@ export class CallChecks implements WorldWatch {
 
   /** The process that ended it knows at once; another one finds out within its time of trust. */
   #allowedMs(process: SimulatedProcess, until: Millis, endedBy: SimulatedProcess | null): number {
-    if (endedBy === process) return this.#isFar ? farMs : 0
-    if (!this.#isFar) return trustMs
+    if (!this.#isFar) return endedBy === process ? 0 : trustMs
     // What a far store said may have been long on its way, and the process frozen meanwhile.
     return (this.#hasBeenSlow.get(process) ?? -Infinity) >= until - 60_000 ? Infinity : trustMs + farMs
   }

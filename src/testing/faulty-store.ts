@@ -279,10 +279,12 @@ export class FaultyStore implements Store {
     const { faults } = this.#parts
     const there = faults.latencyMs(this.#process)
     const back = faults.latencyMs(this.#process)
+    this.#process.messages++
     return new Promise((resolve, reject) => {
       // Half of an extra delay on each way: a commit may be written long before it is known, or long after it was asked for.
       this.#timeline.after(there + Math.floor(extraMs / 2), null, () => {
         let settle: () => void
+        this.#process.messages--
         try {
           const value = answer()
           settle = () => resolve(value)

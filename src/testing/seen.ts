@@ -71,12 +71,29 @@ export class Seen {
 
   /** Everything stands where it can stay; what is held by a parked run, or healed with its owner, waits with it. */
   get isSettled(): boolean {
-    for (const no of this.unsettled) {
-      const { run, holder, parent, links } = this.states.get(no)!
-      const owners = [holder?.no, parent, ...Object.values(links)]
-      if (run !== null || !owners.some((owner) => owner != null && this.parked.has(owner))) return false
-    }
+    for (const no of this.unsettled) if (!this.#waitsForParked(this.states.get(no)!)) return false
     return true
+  }
+
+  #waitsForParked(resource: Resource): boolean {
+    if (resource.run !== null || this.parked.size === 0) return false
+    if (resource.holder !== null && this.parked.has(resource.holder.no)) return true
+    const plan = this.plans.get(resource.type)!
+    const { withOwner } = plan.heal.get(resource.status) ?? { withOwner: [] }
+    for (const no of this.parked) {
+      const owner = this.states.get(no)!
+      const isRelated =
+        resource.parent === no ||
+        owner.parent === resource.no ||
+        Object.values(resource.links).includes(no) ||
+        Object.values(owner.links).includes(resource.no)
+      if (!isRelated) continue
+      if (withOwner.some(({ relation, statuses }) => relation.type === owner.type && statuses.has(owner.status)))
+        return true
+      // A follower waits for its leader.
+      if (plan.pair !== null && !plan.pair.leads && resource.links['pair'] === no) return true
+    }
+    return false
   }
 
   /** The latest incarnation of a process. */

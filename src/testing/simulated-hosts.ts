@@ -169,6 +169,11 @@ export class Hosts {
     })
   }
 
+  /** Whether something that the others have sent is still on its way to a far store. */
+  hasMessages(survivor: SimulatedProcess): boolean {
+    return this.#hosts.some(({ process }) => process !== survivor && process.messages > 0)
+  }
+
   /** A person has looked at what was healed so often, and lets healing go on. */
   closeBreakers(process: SimulatedProcess): void {
     const { heal } = this.#hosts.find((host) => host.process === process)!.engine

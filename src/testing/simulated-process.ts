@@ -15,6 +15,8 @@ export class SimulatedProcess implements Owner {
   readonly rank: number
   state: Owner['state'] = 'running'
   diedAt: Millis = 0
+  /** Messages to a far store that have not arrived yet: they arrive although it dies. */
+  messages = 0
   #isForGood = false
   onDied: () => void = () => {}
   readonly #timeline: Timeline

@@ -77,7 +77,7 @@ export interface Outcome {
 
 /** Answers faster than people would set it, so that everything happens within minutes. */
 const hurried: Partial<EngineSettings> = {
-  lookMs: 5_000,
+  lookMs: 15_000,
   inventoryEveryMs: 30_000,
   strayGraceMs: 20_000,
   sweepEveryMs: 20_000,
@@ -257,7 +257,7 @@ class Simulation {
     const boundMs = this.#boundMs
     const bound = calmAt + boundMs
     // Messages that dead and frozen processes had sent to a far store still arrive.
-    if (this.#faults.setting.isFar) this.#runUntil(calmAt + 35_000, () => false)
+    this.#runUntil(calmAt + 60_000, () => !this.#hosts.hasMessages(survivor))
     let isFine = this.#runUntil(bound, () => this.#isSettled() || this.#isBreakerOpen())
     // A mass event needs a look: somebody looks, and lets healing go on.
     for (let round = 0; isFine && round < 20 && this.#isBreakerOpen(); round++) {
@@ -306,7 +306,8 @@ class Simulation {
   #staySettled(): void {
     const boundMs = this.#boundMs
     const { now } = this.#timeline
-    const shortMs = 2 * this.#settings.leaseMs + 70_000
+    // Within this time everything is looked at once more, also what is looked at most rarely.
+    const shortMs = this.#settings.leaseMs + 62_000
     let until = now + (this.#conditions.isLong === true ? 10 * boundMs : shortMs)
     for (const { timers } of this.#checkers.seen.states.values()) {
       for (const [timer, due] of Object.entries(timers)) {

@@ -25,6 +25,45 @@ export const regressions: readonly Regression[] = [
   seed('blazar', 25, 'a near store that threw while a call was prepared left the call begun for ever'),
   seed('pairs', 0, 'the leader of a pair could not be created: the decision never stopped asking for facts'),
   seed('lab', 181, 'a call with the same name began while the one before was under way'),
+  seed(
+    'boxes',
+    2348,
+    'G6: a process that stood still while the facts of a call were loaded began the call without its lease',
+  ),
+  seed('boxes', 309, 'G1: parked runs took all the room of a worker, and what waited was never claimed'),
+  seed('blazar', 900096, 'the door threw when a flight landed while the next batch waited for facts'),
+  {
+    scenario: 'opensds',
+    conditions: {
+      seed: 801923,
+      isSwarm: true,
+      choices: {
+        setting: { 1: 1, 3: 1, 7: 5, 9: 2, 14: 1 },
+        commit: { 3: 8 },
+        store: { 9: 2, 27: 3 },
+        call: { 2: 2, 5: 7, 12: 7 },
+        workload: { 13: 1, 16: 1, 19: 1, 21: 1, 25: 2, 26: 2, 29: 5, 31: 4, 32: 1, 33: 2 },
+        plan: { 0: 5, 1: 2, 2: 3, 4: 5, 8: 3 },
+      },
+    },
+    was: 'the answer of a probe that had hung was taken for the answer of the next one',
+  },
+  {
+    scenario: 'sahara',
+    conditions: {
+      seed: 1208144,
+      isSwarm: true,
+      choices: {
+        setting: { 0: 2, 5: 3, 9: 2, 15: 1 },
+        call: { 14: 9 },
+        process: { 2: 1 },
+        workload: { 4: 1, 6: 7, 7: 1, 10: 3, 11: 5, 13: 7, 14: 1, 15: 1, 16: 2, 17: 3, 18: 1 },
+        results: { 0: 1 },
+        plan: { 0: 6, 1: 4, 2: 1, 3: 1 },
+      },
+    },
+    was: 'G1: a child waited to be healed with its parent, which was parked because the child was busy',
+  },
   {
     scenario: 'ovc machine and disk',
     conditions: { seed: 0, choices: {}, strikes: [{ at: 'call', n: 8, fault: 'terminal' }] },

@@ -111,13 +111,13 @@ export class Worker {
   committed(writes: readonly Write[], known: Known): void {
     this.#look()
     for (const { before, after } of writes) {
-      const run = after.run
+      const { run } = after
+      const owned = this.#owned.get(after.no)
+      // Read again while the answer of this commit was on its way: what is known here is newer.
+      if (owned !== undefined && owned.resource.revision > after.revision) continue
       if (this.#isMine(run)) this.#keep(after, before, known)
-      else {
-        const owned = this.#owned.get(after.no)
-        if (owned !== undefined) this.#release(owned, 'the run moved on')
-        if (run !== null && run.owner === 0 && run.parked === null) this.#options.onWaiting()
-      }
+      else if (owned !== undefined) this.#release(owned, 'the run moved on')
+      if (run !== null && run.owner === 0 && run.parked === null) this.#options.onWaiting()
     }
     this.#pump()
   }

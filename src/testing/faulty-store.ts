@@ -104,18 +104,18 @@ export class FaultyStore implements Store {
         return this.#fail(unavailable())
       case 'pauseBefore':
         this.#process.pause(faults.pauseMs(this.#process), () => watch.faulted(this.#process, 'goes on'))
-        return this.#reply(0, write)
+        return this.#reply(write)
       case 'pauseAfter': {
         const answer = write()
         this.#process.pause(faults.pauseMs(this.#process), () => watch.faulted(this.#process, 'goes on'))
-        return this.#reply(0, () => answer)
+        return this.#reply(() => answer)
       }
       case 'slow': {
         const slowMs = faults.slowMs(this.#process)
         if (isFar) return this.#far(write, slowMs)
         // A near store that is slow keeps the whole process waiting.
         this.#process.pause(slowMs)
-        return this.#reply(0, write)
+        return this.#reply(write)
       }
       case 'none':
         return isFar ? this.#far(write, 0) : write()
@@ -248,7 +248,7 @@ export class FaultyStore implements Store {
       const slowMs = faults.slowMs(this.#process)
       if (isFar) return this.#far(answer as () => T, slowMs)
       this.#process.pause(slowMs)
-      return this.#reply(0, answer as () => T)
+      return this.#reply(answer as () => T)
     }
     return isFar ? this.#far(answer as () => T, 0) : answer()
   }
@@ -261,10 +261,10 @@ export class FaultyStore implements Store {
     })
   }
 
-  /** An answer that the process sees when it is its turn again. */
-  #reply<T>(ms: number, answer: () => T): Promise<T> {
+  /** An answer of a near store to a process that stands still: the first thing it sees when it goes on. */
+  #reply<T>(answer: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#timeline.after(ms, this.#process, () => {
+      this.#timeline.next(this.#process, () => {
         try {
           resolve(answer())
         } catch (error) {

@@ -31,6 +31,9 @@ class Planned implements Due {
   }
 }
 
+/** Before everything else of its moment. */
+const first = -1
+
 /** An arbitrary moment: wall time in the simulation begins here. */
 export const beginning: Millis = Date.UTC(2031, 0, 1)
 
@@ -69,6 +72,13 @@ export class Timeline {
     return this.at(this.now + Math.max(0, ms), owner, run)
   }
 
+  /** The very next thing that the owner does: it stands still in the middle of something that must be finished first. */
+  next(owner: Owner, run: () => void): Due {
+    const planned = new Planned(this.now, first, ++this.#order, owner, run)
+    this.#push(planned)
+    return planned
+  }
+
   cancel(due: Due): void {
     due.run = null
   }
@@ -105,7 +115,7 @@ export class Timeline {
     for (const planned of waiting) {
       if (planned.run === null) continue
       planned.at = this.now
-      planned.tie = this.#tie(this.now, owner)
+      if (planned.tie !== first) planned.tie = this.#tie(this.now, owner)
       planned.order = ++this.#order
       this.#push(planned)
     }

@@ -22,10 +22,13 @@ const store = openSqliteStore({ file })
 const commit = store.commit.bind(store)
 /** Tells when so many runs have ended, in the store. */
 store.commit = (batch) => {
-  const answer = commit(batch)
-  left -= batch.ended.length
-  if (batch.ended.length > 0 && left <= 0) setImmediate(() => say('done'))
-  return answer
+  const tell = <T>(answer: T): T => {
+    left -= batch.ended.length
+    if (batch.ended.length > 0 && left <= 0) setImmediate(() => say('done'))
+    return answer
+  }
+  const committing = commit(batch)
+  return committing instanceof Promise ? committing.then(tell) : tell(committing)
 }
 const engine = createEngine({ store, lifecycles, drivers: { ...drivers, 'bench.volume': volume } })
 await engine.start()

@@ -24,9 +24,13 @@ export const manyInFlight: Partial<EngineSettings> = { concurrency: 2_000, batch
 
 export const poolCount = 100
 
-export async function openSubject(file: string, options: Partial<EngineSettings> = {}): Promise<Subject> {
+export async function openSubject(
+  file: string,
+  options: Partial<EngineSettings> = {},
+  thread: 'auto' | 'never' = 'auto',
+): Promise<Subject> {
   const waiting = new Map<No, () => void>()
-  const store = watched(openSqliteStore({ file }), (no) => {
+  const store = watched(openSqliteStore({ file, thread }), (no) => {
     const done = waiting.get(no)
     if (done === undefined) return
     waiting.delete(no)
@@ -91,10 +95,13 @@ async function findPools(engine: Engine): Promise<No[]> {
 /** The same store; `ended` is told each run that a commit has ended. */
 function watched(store: Store, ended: (no: No) => void): Store {
   const watching: Store = Object.create(store) as Store
-  watching.commit = (batch: Batch): CommitAnswer => {
-    const answer = store.commit(batch) as CommitAnswer
-    if (answer.committed && batch.ended.length > 0) setImmediate(() => batch.ended.forEach((run) => ended(run.no)))
-    return answer
+  watching.commit = (batch: Batch) => {
+    const tell = (answer: CommitAnswer): CommitAnswer => {
+      if (answer.committed && batch.ended.length > 0) setImmediate(() => batch.ended.forEach((run) => ended(run.no)))
+      return answer
+    }
+    const committing = store.commit(batch)
+    return committing instanceof Promise ? committing.then(tell) : tell(committing)
   }
   return watching
 }

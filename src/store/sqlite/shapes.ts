@@ -12,6 +12,8 @@ export interface Shape {
   readonly kind: StatusKind
 }
 
+const unknownShape = Symbol('unknown shape')
+
 export class Shapes {
   private readonly all: StatementSync
   private readonly find: StatementSync
@@ -24,6 +26,7 @@ export class Shapes {
   private kindOf: KindOf | null = null
   /** Added in the transaction under way: forgotten again when it fails. */
   private added: Shape[] = []
+  private mayLearn = true
 
   constructor(connection: Connection) {
     this.all = connection.prepare('select id, type, status, kind from shape')
@@ -96,9 +99,24 @@ export class Shapes {
     if (this.added.length > 0) this.added = []
   }
 
+  /** Null when the work would have to write a pair down that was never seen. */
+  withoutLearning<T>(work: () => T): T | null {
+    this.mayLearn = false
+    try {
+      return work()
+    } catch (thrown) {
+      if (thrown === unknownShape) return null
+      throw thrown
+    } finally {
+      this.mayLearn = true
+    }
+  }
+
   private learn(type: string, status: string): Shape {
     const row = this.find.get(type, status) as Row | undefined
     if (row) return this.keep(row)
+    // oxlint-disable-next-line no-throw-literal
+    if (!this.mayLearn) throw unknownShape
     // '' is the status before creation, which events name.
     const kind = status === '' ? 'stable' : this.kindOf?.(type, status)
     assert(kind !== undefined, 'useKinds is called before anything else')

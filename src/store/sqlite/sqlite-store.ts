@@ -7,8 +7,19 @@ import { canonical, type Json } from '../../base/json.ts'
 import { systemRandom } from '../../base/random.ts'
 import type { Ask } from '../../decision/situation.ts'
 import type { Incarnation, Incident, No } from '../../decision/state.ts'
-import type { Batch, CommitAnswer, Heartbeat, KindOf, ListQuery, Store, WorkerRow, WorkQuery } from '../store.ts'
+import type {
+  Batch,
+  CommitAnswer,
+  Heartbeat,
+  KindOf,
+  ListQuery,
+  MaybePromise,
+  Store,
+  WorkerRow,
+  WorkQuery,
+} from '../store.ts'
 import { toText } from './codec.ts'
+import { CommitThread } from './commit-thread.ts'
 import { Connection, translated } from './connection.ts'
 import { startHeartbeatThread } from './heartbeat.ts'
 import { listNumbers } from './lister.ts'
@@ -32,6 +43,8 @@ export interface SqliteStoreOptions {
   readonly readonly?: boolean | undefined
   /** How long a commit waits for the commits of other processes. */
   readonly patienceMs?: number | undefined
+  /** A thread that carries out commits while this one goes on: while much is written (the default), always or never. */
+  readonly thread?: 'auto' | 'always' | 'never' | undefined
   readonly log?: ((line: string) => void) | undefined
 }
 
@@ -52,7 +65,7 @@ class SqliteStore implements Store {
   private readonly listeners = new Set<() => void>()
   private readonly heartbeats = new Set<Heartbeat>()
 
-  constructor({ file, readonly = false, patienceMs = 5000, log }: SqliteStoreOptions) {
+  constructor({ file, readonly = false, patienceMs = 5000, thread = 'auto', log }: SqliteStoreOptions) {
     this.file = file
     this.readonly = readonly
     const connection = new Connection({ file, readonly, synchronous: 'full', patienceMs })
@@ -78,7 +91,9 @@ class SqliteStore implements Store {
       this.sheets = new SheetWriter(connection)
       this.reader = new Reader(parts)
       const planner = new Planner({ ...parts, places })
-      this.writer = new Writer({ shapes, verifier, planner, sheets: this.sheets, turns: new Turns(connection, me), me })
+      const startThread = () => new CommitThread({ file, patienceMs, me })
+      const turns = new Turns(connection, me)
+      this.writer = new Writer({ shapes, verifier, planner, sheets: this.sheets, turns, me, thread, startThread })
     } catch (error) {
       connection.close()
       throw translated(error, file)
@@ -143,10 +158,17 @@ class SqliteStore implements Store {
     return this.guarded(() => this.reader.load(asks))
   }
 
-  commit(batch: Batch): CommitAnswer {
-    const answer = this.writer.commit(batch)
-    if (answer.committed) this.changed()
-    return answer
+  get commitsAtOnce(): number {
+    return this.writer.commitsAtOnce
+  }
+
+  commit(batch: Batch): MaybePromise<CommitAnswer> {
+    const committing = this.writer.commit(batch)
+    const tell = (answer: CommitAnswer) => {
+      if (answer.committed) this.changed()
+      return answer
+    }
+    return committing instanceof Promise ? committing.then(tell) : tell(committing)
   }
 
   othersWrote(): boolean {
@@ -222,6 +244,7 @@ class SqliteStore implements Store {
   async close(): Promise<void> {
     this.listeners.clear()
     for (const heartbeat of this.heartbeats) await heartbeat.stop()
+    await this.writer.stop()
     this.workersOf.close()
     this.connection.close()
   }

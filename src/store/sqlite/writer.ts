@@ -1,12 +1,16 @@
 // The commit: one transaction for a whole batch. A batch that does not find what it expects is undone, and then verified in full in
 // order to say what has changed.
+//
+// While much is written, batches are only understood here and carried out by a thread; what does not go smoothly there is done
+// again here, when the thread has nothing to do. Next to other processes that write, everything is done here.
 import { Defect } from '../../base/assert.ts'
-import type { Batch, CommitAnswer } from '../store.ts'
+import type { Batch, CommitAnswer, MaybePromise } from '../store.ts'
+import { errorOf, type CommitThread } from './commit-thread.ts'
 import { isConstraint } from './connection.ts'
 import type { Plan, Planner } from './planner.ts'
 import type { Shapes } from './shapes.ts'
 import type { SheetWriter } from './sheet-writer.ts'
-import type { Heads, Turns } from './turns.ts'
+import { sameHeads, type Heads, type Turns } from './turns.ts'
 import type { Verifier } from './verifier.ts'
 
 export interface WriterParts {
@@ -17,7 +21,17 @@ export interface WriterParts {
   readonly verifier: Verifier
   /** The number that this handle writes under. */
   readonly me: number
+  /** auto: when much is written. */
+  readonly thread: 'auto' | 'always' | 'never'
+  readonly startThread: () => CommitThread
 }
+
+/** A batch of fewer writes is carried out here as fast. */
+const worthSending = 50
+/** After so many writes in large batches the thread is worth its start. */
+const worthStarting = 5_000
+/** How many commits are made here after another process was seen to write. */
+const commitsBesideOthers = 100
 
 export class Writer {
   private readonly parts: WriterParts
@@ -25,6 +39,11 @@ export class Writer {
   private version = -1
   private heads: Heads = { events: 0, runs: 0, commits: 0 }
   private foreign = false
+  private thread: CommitThread | null = null
+  /** Where the feed will stand when the thread has carried out all it was sent. */
+  private planned: Heads = this.heads
+  private writesInLargeBatches = 0
+  private besideOthers = 0
 
   constructor(parts: WriterParts) {
     this.parts = parts
@@ -45,23 +64,100 @@ export class Writer {
 
   /** Looks whether another connection has committed, and if so where the feed stands now. */
   private refresh(): void {
-    const { turns, planner, me } = this.parts
+    const { turns, me } = this.parts
     const version = turns.connection.version()
     if (version === this.version) return
     const feed = turns.feed()
     // Heartbeats and registrations change the version too, but not the count of commits.
     if (feed.commits !== this.heads.commits) {
-      if (feed.writer !== me) this.foreign = true
       this.heads = feed
-      planner.forget()
+      // What the thread has committed, and not told yet, is our own.
+      if (feed.writer !== me) this.sawOthers()
     }
     this.version = version
   }
 
-  commit(batch: Batch): CommitAnswer {
+  private sawOthers(): void {
+    this.foreign = true
+    this.besideOthers = commitsBesideOthers
+    this.parts.planner.forget()
+  }
+
+  /** Commits that may be asked for before the first is answered. */
+  get commitsAtOnce(): number {
+    return this.thread?.isReady ? 2 : 1
+  }
+
+  commit(batch: Batch): MaybePromise<CommitAnswer> {
+    const thread = this.threadFor(batch)
+    if (thread === null) return this.commitHere(batch)
+    if (!thread.isReady) return thread.ready.then(() => this.commit(batch))
+    if (this.besideOthers > 0) return thread.idle().then(() => this.commitHere(batch))
+    return this.commitThere(thread, batch)
+  }
+
+  async stop(): Promise<void> {
+    await this.thread?.stop()
+    this.thread = null
+  }
+
+  /** The thread, when this batch must go there: because it is large, or because others are under way there. */
+  private threadFor(batch: Batch): CommitThread | null {
+    const { thread: mode, startThread } = this.parts
+    if (this.thread?.isGone) this.thread = null
+    if (mode === 'never') return null
+    if (mode === 'always') return (this.thread ??= startThread())
+    const isLarge = batch.writes.length >= worthSending
+    if (this.thread === null) {
+      if (isLarge) this.writesInLargeBatches += batch.writes.length
+      if (this.writesInLargeBatches >= worthStarting) this.thread = startThread()
+      return null
+    }
+    if (!this.thread.isReady || (this.thread.isIdle && (!isLarge || this.besideOthers > 0))) return null
+    return this.thread
+  }
+
+  private commitHere(batch: Batch): CommitAnswer {
+    if (this.besideOthers > 0) this.besideOthers--
     const answer = this.attempt(batch, false) ?? this.attempt(batch, true)
     if (answer === null) throw new Defect('a batch that was verified did not apply')
     return answer
+  }
+
+  private async commitThere(thread: CommitThread, batch: Batch): Promise<CommitAnswer> {
+    const plan = this.planFor(thread, batch)
+    const answer = plan === null ? null : await thread.send({ sheet: plan.sheet, from: plan.from, to: plan.to })
+    switch (answer?.outcome) {
+      case 'done':
+        if (plan!.to.commits > this.heads.commits) this.heads = plan!.to
+        return committed(batch, plan!)
+      case 'failed':
+        this.parts.planner.forget()
+        // A thread that is gone may have carried it out: then the feed stands where it would.
+        if (thread.isGone && sameHeads(this.parts.turns.feed(), plan!.to)) return committed(batch, plan!)
+        if (thread.isGone) break
+        throw errorOf(answer)
+      case 'moved':
+        if (answer.feed.writer !== this.parts.me) this.sawOthers()
+        break
+      default:
+        break
+    }
+    this.parts.planner.forget()
+    await thread.idle()
+    return this.commitHere(batch)
+  }
+
+  /** Null: it cannot be understood outside of a transaction. */
+  private planFor(thread: CommitThread, batch: Batch): Plan | null {
+    const { planner, shapes } = this.parts
+    if (thread.isIdle) {
+      this.refresh()
+      this.planned = this.heads
+    }
+    const plan = shapes.withoutLearning(() => planner.plan(batch, this.planned, false))
+    if (plan !== null) this.planned = plan.to
+    return plan
   }
 
   /** A writing transaction that other handles notice as a commit. */

@@ -1,0 +1,50 @@
+// The thread's side: takes sheets, carries each out in a transaction of its own connection, and tells what became of it.
+import { parentPort, workerData } from 'node:worker_threads'
+import { HomeostatError } from '../../base/errors.ts'
+import type { SheetAnswer, SheetOrder, ThreadOrder } from './commit-thread.ts'
+import { Connection, isConstraint } from './connection.ts'
+import { Shapes } from './shapes.ts'
+import { SheetWriter } from './sheet-writer.ts'
+import { sameHeads, Turns } from './turns.ts'
+import { Verifier } from './verifier.ts'
+
+const { file, patienceMs, me } = workerData as ThreadOrder
+const port = parentPort!
+const connection = new Connection({ file, readonly: false, synchronous: 'full', patienceMs })
+const turns = new Turns(connection, me)
+const sheets = new SheetWriter(connection)
+const verifier = new Verifier(connection, new Shapes(connection))
+
+port.on('message', (order: SheetOrder | 'stop') => {
+  if (order !== 'stop') return port.postMessage(answerTo(order))
+  connection.close()
+  port.close()
+})
+port.postMessage('ready')
+
+function answerTo(order: SheetOrder): SheetAnswer {
+  try {
+    return carryOut(order)
+  } catch (error) {
+    turns.undo()
+    if (isConstraint(error)) return { outcome: 'mismatch' }
+    const told = turns.told(error)
+    const code = told instanceof HomeostatError ? told.code : null
+    return { outcome: 'failed', code, message: told instanceof Error ? told.message : String(told) }
+  }
+}
+
+function carryOut({ sheet, from, to }: SheetOrder): SheetAnswer {
+  turns.begin()
+  const feed = turns.feed()
+  if (!sameHeads(feed, from)) {
+    turns.undo()
+    return { outcome: 'moved', feed }
+  }
+  if (!verifier.guardsHold(sheet.guards) || !sheets.write(sheet)) {
+    turns.undo()
+    return { outcome: 'mismatch' }
+  }
+  turns.commit(to)
+  return { outcome: 'done' }
+}

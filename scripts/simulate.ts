@@ -113,7 +113,10 @@ async function run(minutes: number): Promise<number> {
   const missing = options.scenario === undefined && minutes >= 1 ? totals.situations.missing : []
   for (const { failure } of totals.failures) tellFailure(failure!)
   say(summary(totals, seconds, missing))
-  if (minutes >= 1 && options.scenario === undefined) keepFigures(totals, seconds, missing)
+  // A red run was cut short: its figures say nothing.
+  if (minutes >= 1 && options.scenario === undefined && totals.failures.length === 0) {
+    keepFigures(totals, seconds, missing)
+  }
   if (options.json === true) tellJson(totals.schedules, totals.failures.length, missing)
   return totals.failures.length > 0 || missing.length > 0 ? 1 : 0
 }

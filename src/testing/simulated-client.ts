@@ -20,8 +20,8 @@ interface Asked {
   readonly key: string | null
   answer: Decision | null
   tries: number
-  /** Where it has been sent and not been answered. */
-  readonly sentTo: Set<SimulatedProcess>
+  /** Where it has been sent, perhaps several times, and not been answered. */
+  sentTo: SimulatedProcess[]
 }
 
 interface Acknowledged {
@@ -59,7 +59,7 @@ export class SimulatedClient {
       key: isKeyed ? key : null,
       answer: null,
       tries: 0,
-      sentTo: new Set(),
+      sentTo: [],
     }
     this.#open.push(asked)
     this.#try(asked)
@@ -70,8 +70,7 @@ export class SimulatedClient {
     if (this.#open.length === 0) return 0
     const isOpen = ({ answer, key, sentTo }: Asked) => {
       if (answer === null && key !== null) return true
-      for (const process of sentTo) if (process.isRunning) return true
-      return false
+      return sentTo.some((process) => process.isRunning)
     }
     this.#open = this.#open.filter(isOpen)
     return this.#open.length
@@ -82,7 +81,7 @@ export class SimulatedClient {
     if (counters.length > 0) {
       const counter = counters[this.#stream.below(counters.length)]!
       if (asked.tries++ > 0) this.#checkers.situations.saw('answer lost')
-      asked.sentTo.add(counter.process)
+      asked.sentTo.push(counter.process)
       this.#checkers.tell(counter.process.name, '?', words(asked.command))
       counter.submit(asked.command, (decision) => this.#answered(asked, decision, counter.process))
     }
@@ -97,7 +96,7 @@ export class SimulatedClient {
 
   #answered(asked: Asked, decision: Decision, process: SimulatedProcess): void {
     if (!process.isAlive) return
-    asked.sentTo.delete(process)
+    asked.sentTo.splice(asked.sentTo.indexOf(process), 1)
     this.#checkers.tell(process.name, '=', decision.accepted ? 'accepted' : decision.rejection.message)
     if (!decision.accepted && passing.has(decision.rejection.code)) {
       if (asked.key === null) asked.answer = decision

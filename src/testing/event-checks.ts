@@ -79,6 +79,7 @@ export class EventChecks {
       this.#judgeWay(event, after, stands, isByHand(batch, after) || this.#isApart(after))
       this.#judgeEpoch(event, after, process)
       const before = seen.states.get(event.no)
+      if (event.kind === 'healed' || event.kind === 'resumed') seen.healed.add(`${after.type} ${event.from}`)
       this.#judgeMeaning({ event, before, after, process, isFirst: !told.has(event.no) })
       told.add(event.no)
     }
@@ -293,6 +294,8 @@ export class EventChecks {
     for (const ended of batch.ended) {
       const run = seen.runOf(ended.no, ended.begun)
       if (ended.outcome === 'forced') situations.saw('forced delete')
+      if (ended.outcome === 'succeeded' || ended.outcome === 'forced')
+        seen.succeeded.add(`${written.get(ended.no)!.type}.${ended.operation}`)
       if (run === undefined) continue
       if (run.ended !== null) this.#checkers.fail('G2', `run ${ended.no}-${ended.begun} ended twice`)
       run.ended = ended

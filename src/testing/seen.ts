@@ -53,6 +53,9 @@ export class Seen {
   readonly parked = new Set<No>()
   /** Orphans that a person has taken off the ledger. */
   readonly writtenOff = new Set<string>()
+  /** What ended well, as `type.operation`; where something was healed, as `type status`. */
+  readonly succeeded = new Set<string>()
+  readonly healed = new Set<string>()
   /** Somebody has set a status or brought an object in. */
   isByHand = false
   readonly #owed = new Map<string, SeenOwed>()

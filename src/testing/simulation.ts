@@ -70,6 +70,10 @@ export interface Outcome {
   /** Simulated time until everything had settled after the faults stopped. */
   readonly settledMs: number
   readonly situations: ReadonlyMap<string, number>
+  /** Operations that ended well, as `type.operation`. */
+  readonly succeeded: ReadonlySet<string>
+  /** Statuses in which something was healed, as `type status`. */
+  readonly healed: ReadonlySet<string>
   readonly choices: ChoiceList
   readonly story: Story | null
   readonly events: number
@@ -190,6 +194,8 @@ class Simulation {
       calls: this.#checkers.calls.began,
       settledMs,
       situations: this.#checkers.situations.counts,
+      succeeded: seen.succeeded,
+      healed: seen.healed,
       choices: this.#conditions.isTold === true ? this.#choices.list() : {},
       story: this.#story,
       events: this.#timeline.count,

@@ -13,7 +13,8 @@ import type {
   StoredEvent,
 } from '../decision/state.ts'
 import { hasGeneratedId, hasOrphan, isLive, wakeOf } from './facts.ts'
-import type { Batch, Guard, KindOf, WorkerRow } from './store.ts'
+import { chainHash, chainStart } from './chain.ts'
+import type { Batch, Guard, JournalEntry, KindOf, RecordName, StoredRecord, WorkerRow } from './store.ts'
 
 /** What the backend needs to know of a handle. */
 export interface Process {
@@ -47,6 +48,8 @@ export class Backend {
   readonly late = new Map<No, LateResult[]>()
   readonly incidents = new Map<string, Incident>()
   readonly settings = new Map<string, Json>()
+  readonly records = new Map<string, StoredRecord>()
+  readonly journal: JournalEntry[] = []
   readonly workers = new Map<Incarnation, Worker>()
   incarnations = 0
   readonly handles = new Set<Process>()
@@ -105,7 +108,7 @@ export class Backend {
     return no === undefined ? null : this.resources.get(no)!
   }
 
-  conflictsOf(batch: Batch): { conflicts: Set<No>; keys: Set<string> } {
+  conflictsOf(batch: Batch): { conflicts: Set<No>; keys: Set<string>; records: RecordName[] } {
     const conflicts = new Set<No>()
     const keys = new Set<string>()
     const named = new Map<string, No>()
@@ -131,7 +134,11 @@ export class Backend {
       if (this.keys.has(key) || seen.has(key)) keys.add(key)
       seen.add(key)
     }
-    return { conflicts, keys }
+    const records: RecordName[] = []
+    for (const { kind, key, from } of batch.records ?? []) {
+      if ((this.records.get(nameOf(kind, key))?.version ?? 0) !== from) records.push({ kind, key })
+    }
+    return { conflicts, keys, records }
   }
 
   /** The resource that a guard says something false about; null when it holds. */
@@ -179,6 +186,15 @@ export class Backend {
     for (const incident of batch.incidents) {
       const open = `${incident.no} ${incident.kind}`
       if (!this.incidents.has(open)) this.incidents.set(open, incident)
+    }
+    for (const { kind, key, from, to } of batch.records ?? []) {
+      if (to === null) this.records.delete(nameOf(kind, key))
+      else this.records.set(nameOf(kind, key), { kind, key, value: structuredClone(to), version: from + 1 })
+    }
+    for (const value of batch.journal ?? []) {
+      const n = this.journal.length + 1
+      const hash = chainHash(this.journal.at(-1)?.hash ?? chainStart, n, value)
+      this.journal.push({ n, value: structuredClone(value), hash })
     }
     return first
   }

@@ -12,10 +12,12 @@ import type {
   Answer,
   Batch,
   CommitAnswer,
+  JournalEntry,
   KindOf,
   ListQuery,
   StatusCount,
   Store,
+  StoredRecord,
   WorkerRow,
   WorkQuery,
 } from './store.ts'
@@ -129,9 +131,10 @@ class Handle implements MemoryStore, Process {
 
   commit(batch: Batch): CommitAnswer {
     this.mustBeOpen()
-    const { conflicts, keys } = this.state.conflictsOf(batch)
-    if (conflicts.size > 0 || keys.size > 0) {
-      return { committed: false, conflicts: [...conflicts].sort(byNo), keys: [...keys].sort() }
+    const { conflicts, keys, records } = this.state.conflictsOf(batch)
+    if (conflicts.size > 0 || keys.size > 0 || records.length > 0) {
+      const answer = { committed: false, conflicts: [...conflicts].sort(byNo), keys: [...keys].sort() } as const
+      return records.length === 0 ? answer : { ...answer, records }
     }
     const first = this.state.apply(batch)
     for (const handle of this.state.handles) handle.changed(handle !== this)
@@ -227,6 +230,22 @@ class Handle implements MemoryStore, Process {
     if (canonical(this.setting(name)) !== canonical(from)) return false
     this.state.settings.set(name, to)
     return true
+  }
+
+  record(kind: string, key: string): StoredRecord | null {
+    this.mustBeOpen()
+    return this.state.records.get(nameOf(kind, key)) ?? null
+  }
+
+  records({ kind, after, limit }: { kind: string; after: string; limit: number }): readonly StoredRecord[] {
+    this.mustBeOpen()
+    const found = [...this.state.records.values()].filter((one) => one.kind === kind && one.key > after)
+    return found.sort((a, b) => (a.key < b.key ? -1 : 1)).slice(0, limit)
+  }
+
+  journal(after: number, limit: number): readonly JournalEntry[] {
+    this.mustBeOpen()
+    return this.state.journal.slice(after, after + limit)
   }
 
   liveShapes() {

@@ -14,6 +14,10 @@
 // S10 `work` lists live runs and unowned transitional resources by the asked criterion; it misses none that was committed before.
 // S11 Nothing ever changes or removes an event, except retention, which removes the oldest and never one of a live run.
 // S12 Two handles on one store (two processes) keep all the promises together.
+// S13 Records are changed in the same commit as the rest of the batch, each only if it is still at the version that the change names;
+//     else nothing of the batch is written and the answer names the records that differ.
+// S14 Entries of the journal are numbered 1, 2, 3 ... without gaps in the order of commits. The hash of each is made from the hash
+//     before it and from itself (`chain.ts`). Nothing changes or removes an entry.
 import type { Millis } from '../base/clock.ts'
 import type { Json } from '../base/json.ts'
 import type { Ask } from '../decision/situation.ts'
@@ -50,7 +54,38 @@ export type Guard =
   /** Nobody has this type and id. */
   | { readonly guard: 'absent'; readonly type: string; readonly id: string }
 
-export interface Batch {
+/** A small fact beside resources (a token, a webhook, how far a bulk operation is), found by kind and key: ASCII, 300 characters at most. */
+export interface StoredRecord {
+  readonly kind: string
+  readonly key: string
+  readonly value: Json
+  /** 1 when it was made; one more with each change. */
+  readonly version: number
+}
+
+export interface RecordChange {
+  readonly kind: string
+  readonly key: string
+  /** The version it was read at; 0: there must be none. */
+  readonly from: number
+  /** Null removes it. */
+  readonly to: Json
+}
+
+export interface JournalEntry {
+  readonly n: number
+  readonly value: Json
+  readonly hash: string
+}
+
+/** What is written beside resources, in the same commit. */
+export interface Beside {
+  /** At most one change per record. */
+  readonly records?: readonly RecordChange[] | undefined
+  readonly journal?: readonly Json[] | undefined
+}
+
+export interface Batch extends Beside {
   /** At most one write per resource: the door folds. */
   readonly writes: readonly Write[]
   readonly guards: readonly Guard[]
@@ -65,7 +100,15 @@ export interface Batch {
 export type CommitAnswer =
   | { readonly committed: true; /** Number of the batch's first event. */ readonly first: number }
   /** Nothing was written. What is named has changed; empty: anything may have. */
-  | { readonly committed: false; readonly conflicts: readonly No[]; readonly keys: readonly string[] }
+  | {
+      readonly committed: false
+      readonly conflicts: readonly No[]
+      readonly keys: readonly string[]
+      /** Only where there are some, in the order of the batch. */
+      readonly records?: readonly RecordName[]
+    }
+
+export type RecordName = Pick<StoredRecord, 'kind' | 'key'>
 
 /** Answers in the order of the questions: a resource or null; a list; a key record or null; an ended run or null. */
 export type Answer = Resource | null | readonly Resource[] | KeyRecord | EndedRun
@@ -149,7 +192,10 @@ export interface Store {
   /** How many commits may be asked for before the first is answered, of batches that write different resources. Default: 1. */
   readonly commitsAtOnce?: number | undefined
   load(asks: readonly Ask[]): MaybePromise<readonly Answer[]>
-  /** Sets `last` of each written `after`. Throws `store_unavailable` only when nothing was written. */
+  /**
+   * Sets `last` of each written `after`. Throws `store_unavailable` only when nothing was written. A batch that writes no resource
+   * may be asked for at any time, however many others are under way.
+   */
   commit(batch: Batch): MaybePromise<CommitAnswer>
   /** True when another handle may have committed since the last call (commits here do not count): what is cached must be read again. */
   othersWrote(): boolean
@@ -170,6 +216,15 @@ export interface Store {
   /** Small facts of the whole installation: healing modes, breakers, scoreboard. Compare-and-set: false when `from` is not so. */
   setting(name: string): MaybePromise<Json>
   changeSetting(name: string, from: Json, to: Json): MaybePromise<boolean>
+
+  record(kind: string, key: string): MaybePromise<StoredRecord | null>
+  /** Of one kind, in the order of their keys, those above `after` ('': from the first). */
+  records(query: {
+    readonly kind: string
+    readonly after: string
+    readonly limit: number
+  }): MaybePromise<readonly StoredRecord[]>
+  journal(after: number, limit: number): MaybePromise<readonly JournalEntry[]>
 
   /** Where live resources stand: what a changed declaration would strand. Without a run the operation is '' and the step -1. */
   liveShapes(): MaybePromise<

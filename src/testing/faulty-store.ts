@@ -211,6 +211,18 @@ export class FaultyStore implements Store {
     return this.#call(() => this.#inner.changeSetting(name, from, to))
   }
 
+  record(kind: string, key: string) {
+    return this.#call(() => this.#inner.record(kind, key))
+  }
+
+  records(query: { kind: string; after: string; limit: number }) {
+    return this.#call(() => this.#inner.records(query))
+  }
+
+  journal(after: number, limit: number) {
+    return this.#call(() => this.#inner.journal(after, limit))
+  }
+
   liveShapes() {
     return this.#call(() => this.#inner.liveShapes())
   }

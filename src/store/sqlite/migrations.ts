@@ -121,6 +121,19 @@ create table incident (
 create table setting (name text primary key, value text not null) strict, without rowid;
 `
 
+/** Small facts beside resources, and the journal, whose entries are chained by their hashes. */
+const records = `
+create table record (
+  kind text not null,
+  key text not null,
+  version integer not null,
+  value text not null,
+  primary key (kind, key)
+) strict, without rowid;
+
+create table journal (n integer primary key, value text not null, hash text not null) strict;
+`
+
 const workers = `
 create table worker (
   no integer primary key,
@@ -137,7 +150,7 @@ export interface Schema {
   readonly migrations: readonly string[]
 }
 
-export const storeSchema: Schema = { what: 'store', migrations: [initial] }
+export const storeSchema: Schema = { what: 'store', migrations: [initial, records] }
 /** Heartbeats have a file of their own: they neither wait for commits nor make readers think that something was written. */
 export const workersSchema: Schema = { what: 'file of workers', migrations: [workers] }
 

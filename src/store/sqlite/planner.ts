@@ -72,6 +72,9 @@ export class Planner {
     for (const { key, hash, no, begun, at } of batch.keys) sheet.keys.push(toText(key), toText(hash), no, begun, at)
     for (const result of batch.late) sheet.late.push(result.no, JSON.stringify(result))
     for (const incident of batch.incidents) sheet.incidents.push(incident.no, incident.kind, JSON.stringify(incident))
+    for (const { kind, key, from: version, to } of batch.records ?? [])
+      sheet.records.push(toText(kind), toText(key), version, to === null ? null : JSON.stringify(to))
+    for (const value of batch.journal ?? []) sheet.journal.push(JSON.stringify(value))
     const to = {
       events: from.events + batch.events.length,
       runs: from.runs + batch.ended.length,

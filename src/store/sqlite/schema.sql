@@ -15,6 +15,7 @@ CREATE TABLE incident (
   body text not null,
   unique (no, kind)
 ) strict;
+CREATE TABLE journal (n integer primary key, value text not null, hash text not null) strict;
 CREATE TABLE key (
   key text primary key,
   hash text not null,
@@ -50,6 +51,13 @@ CREATE TABLE name (
   type text not null,
   no integer not null,
   primary key (id, type)
+) strict, without rowid;
+CREATE TABLE record (
+  kind text not null,
+  key text not null,
+  version integer not null,
+  value text not null,
+  primary key (kind, key)
 ) strict, without rowid;
 CREATE TABLE resource (
   no integer primary key,

@@ -2,6 +2,7 @@
 // something else makes the whole sheet be undone by whoever began the transaction.
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
 import type { Connection } from './connection.ts'
+import { RecordWriter } from './records.ts'
 import { Rows } from './rows.ts'
 import { widths, type Sheet } from './sheet.ts'
 import { Steps } from './steps.ts'
@@ -14,6 +15,7 @@ const fence = 'no = ? and revision = ? and epoch = ?'
 
 export class SheetWriter {
   private readonly steps: Steps
+  private readonly records: RecordWriter
   private readonly begin: StatementSync
   private readonly changeLive: StatementSync
   private readonly changeSettled: StatementSync
@@ -37,6 +39,7 @@ export class SheetWriter {
   constructor(connection: Connection) {
     const prepare = (sql: string) => connection.prepare(sql)
     this.steps = new Steps(connection)
+    this.records = new RecordWriter(connection)
     this.begin = prepare(
       `insert or ignore into live (${liveColumns}) select no, ?, ?, ?, ?, ?, ended, ?, ?, ?, ?, ?, ? from settled where ${fence}`,
     )
@@ -87,7 +90,8 @@ export class SheetWriter {
       eachOnce(this.changeLive, sheet.liveChanges, widths.liveChanges) &&
       eachOnce(this.changeSettled, sheet.settledChanges, widths.settledChanges) &&
       this.releaseAll(sheet.releases) &&
-      eachOnce(this.deleteLive, sheet.liveDeletes, widths.liveDeletes)
+      eachOnce(this.deleteLive, sheet.liveDeletes, widths.liveDeletes) &&
+      this.records.write(sheet.records)
     )
   }
 
@@ -106,6 +110,7 @@ export class SheetWriter {
     this.keys.insert(sheet.keys)
     each(this.insertLate, sheet.late, widths.late)
     each(this.insertIncident, sheet.incidents, widths.incidents)
+    this.records.journal(sheet.journal)
     return true
   }
 

@@ -34,6 +34,8 @@ export interface Sheet {
   readonly keys: Values
   readonly late: Values
   readonly incidents: Values
+  readonly records: Values
+  readonly journal: Values
 }
 
 /** How many values make a row of each. */
@@ -58,6 +60,8 @@ export const widths = {
   keys: 5,
   late: 2,
   incidents: 3,
+  records: 4,
+  journal: 1,
 } as const satisfies Record<Exclude<keyof Sheet, 'guards'>, number>
 
 export const emptySheet = (guards: readonly Guard[] = []): Sheet => ({
@@ -82,4 +86,6 @@ export const emptySheet = (guards: readonly Guard[] = []): Sheet => ({
   keys: [],
   late: [],
   incidents: [],
+  records: [],
+  journal: [],
 })

@@ -28,6 +28,7 @@ import { migrate, mustNotBeNewer, storeSchema, versionOf } from './migrations.ts
 import { Places } from './places.ts'
 import { Planner } from './planner.ts'
 import { Reader } from './reader.ts'
+import { RecordReader } from './records.ts'
 import { rejudge } from './rejudge.ts'
 import { Shapes } from './shapes.ts'
 import { SheetWriter } from './sheet-writer.ts'
@@ -60,6 +61,7 @@ class SqliteStore implements Store {
   private readonly places: Places
   private readonly sheets: SheetWriter
   private readonly reader: Reader
+  private readonly recordsOf: RecordReader
   private readonly writer: Writer
   private readonly workersOf: Workers
   private readonly listeners = new Set<() => void>()
@@ -90,6 +92,7 @@ class SqliteStore implements Store {
       this.places = places
       this.sheets = new SheetWriter(connection)
       this.reader = new Reader(parts)
+      this.recordsOf = new RecordReader(connection)
       const planner = new Planner({ ...parts, places })
       const startThread = () => new CommitThread({ file, patienceMs, me })
       const turns = new Turns(connection, me)
@@ -227,6 +230,18 @@ class SqliteStore implements Store {
     })
     if (changed) this.changed()
     return changed
+  }
+
+  record(kind: string, key: string) {
+    return this.guarded(() => this.recordsOf.record(kind, key))
+  }
+
+  records(query: { kind: string; after: string; limit: number }) {
+    return this.guarded(() => this.recordsOf.records(query))
+  }
+
+  journal(after: number, limit: number) {
+    return this.guarded(() => this.recordsOf.journal(after, limit))
   }
 
   liveShapes() {

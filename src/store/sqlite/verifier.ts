@@ -3,13 +3,15 @@
 import type { StatementSync } from 'node:sqlite'
 import { unreachable } from '../../base/assert.ts'
 import { numberOfGeneratedId, type No } from '../../decision/state.ts'
-import type { Batch, Guard } from '../store.ts'
+import type { Batch, Guard, RecordName } from '../store.ts'
 import { toText } from './codec.ts'
 import type { Connection } from './connection.ts'
+import { RecordReader } from './records.ts'
 import type { Shapes } from './shapes.ts'
 
 export class Verifier {
   private readonly shapes: Shapes
+  private readonly records: RecordReader
   private readonly fence: StatementSync
   private readonly generated: StatementSync
   private readonly named: StatementSync
@@ -19,6 +21,7 @@ export class Verifier {
 
   constructor(connection: Connection, shapes: Shapes) {
     this.shapes = shapes
+    this.records = new RecordReader(connection)
     this.fence = connection.prepare(
       'select revision, epoch from live where no = ?1 union all select revision, epoch from settled where no = ?1 limit 1',
     )
@@ -64,7 +67,11 @@ export class Verifier {
   }
 
   /** What is no longer so, by number and key; null when everything is. */
-  conflictsOf(batch: Batch): { readonly conflicts: readonly No[]; readonly keys: readonly string[] } | null {
+  conflictsOf(batch: Batch): {
+    readonly conflicts: readonly No[]
+    readonly keys: readonly string[]
+    readonly records?: readonly RecordName[]
+  } | null {
     const conflicts = new Set<No>()
     const keys = new Set<string>()
     const names = new Map<string, No>()
@@ -89,8 +96,10 @@ export class Verifier {
       if (seen.has(key) || this.key.get(toText(key)) !== undefined) keys.add(key)
       seen.add(key)
     }
-    if (conflicts.size === 0 && keys.size === 0) return null
-    return { conflicts: [...conflicts].sort((a, b) => a - b), keys: [...keys].sort() }
+    const records = batch.records === undefined ? [] : this.records.conflictsOf(batch.records)
+    if (conflicts.size === 0 && keys.size === 0 && records.length === 0) return null
+    const found = { conflicts: [...conflicts].sort((a, b) => a - b), keys: [...keys].sort() }
+    return records.length === 0 ? found : { ...found, records }
   }
 
   private brokenBy(guard: Guard): No | null {

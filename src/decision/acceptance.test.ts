@@ -43,7 +43,14 @@ const doors = door.lifecycle({
       ],
       onFailure: previous,
     },
-    end: { from: ['*'], ifBusy: 'preempt', steps: { unhinge: { during: 'Ending' } }, to: 'Gone', onFailure: previous },
+    end: {
+      from: ['*'],
+      ifBusy: 'preempt',
+      ifTerminal: 'succeed',
+      steps: { unhinge: { during: 'Ending' } },
+      to: 'Gone',
+      onFailure: previous,
+    },
   },
   heal: {
     Oiling: { resume: true, unowned: { status: 'Stuck' } },
@@ -92,6 +99,19 @@ describe('1 when statuses change', () => {
     expect(t.get('d').run).toMatchObject({ step: 2, steps: [0, 2], results: { look: { isDry: false } } })
     expect(t.done('d')).toMatchObject({ status: 'Stuck', description: 'Turned to the stop.', run: null })
     expect(t.lastEvent('d')).toMatchObject({ kind: 'landed', from: 'Turning', to: 'Stuck', begun: 2 })
+  })
+
+  test('1 what is terminal has nothing left to do where that is declared: it succeeds and changes nothing; else it is refused', () => {
+    const t = shutDoor()
+    t.request('d', 'end')
+    t.done('d')
+    const before = t.get('d')
+    expect(t.ok(t.asking('d', 'end', undefined, { key: 'k' }))).toMatchObject({ resource: before, begun: 0 })
+    // The same key is answered the same; what is asked must fit all the same.
+    expect(t.ok(t.asking('d', 'end', undefined, { key: 'k' })).begun).toBe(0)
+    expect(t.refused(t.asking('d', 'end', { why: 1 })).code).toBe('input_invalid')
+    expect(t.refused(t.asking('d', 'turn')).message).toBe('Cannot turn t.door d: it is Gone, for good.')
+    expect(t.get('d')).toBe(before)
   })
 
   test('1 the history has one event per decision, and each tells where it led', () => {

@@ -25,15 +25,16 @@ export interface Asked {
 
 export type Begun =
   | { readonly how: 'begun' | 'joined'; readonly resource: Resource; readonly begun: number }
-  | { readonly how: 'queued'; readonly resource: Resource; readonly begun: 0 }
+  | { readonly how: 'queued' | 'over'; readonly resource: Resource; readonly begun: 0 }
 
 export const nameOf = (resource: Resource): string => `${resource.type} ${resource.id}`
 
-/** Refuses with a reason, joins the same run, waits its turn, pre-empts, or begins. */
+/** Refuses with a reason, has nothing left to do, joins the same run, waits its turn, pre-empts, or begins. */
 export function beginRun(draft: Draft, plan: Plan, resource: Resource, asked: Asked, key: string | null): Begun {
   const { operation } = asked
   refuseForced(plan, resource, asked)
   const input = asked.isRecorded === true ? (asked.input as Json) : validInput(plan, operation, asked.input)
+  if (operation.ifTerminal === 'succeed' && draft.isTerminal(resource)) return { how: 'over', resource, begun: 0 }
   const busy = busyWith(draft, resource)
   if (busy === null) {
     refuseStatus(draft, plan, resource, operation)

@@ -217,6 +217,10 @@ describe('operations', () => {
       'warning t.thing.operations.create.force: it creates the resource',
       create({ force: '5s' }),
     ],
+    '`ifTerminal` of a creation': [
+      'warning t.thing.operations.create.ifTerminal: it creates the resource',
+      create({ ifTerminal: 'succeed' }),
+    ],
     '`ifForced` without `force`': [
       'warning t.thing.operations.delete.steps.end.ifForced: the operation cannot be forced',
       end({ ifForced: 'skip' }),

@@ -199,7 +199,8 @@ export function checkAsked(
   return found
 }
 
-function checkPrecedence(faults: Faults, path: string, { from, ifBusy, grace, force }: OperationData): void {
+function checkPrecedence(faults: Faults, path: string, operation: OperationData): void {
+  const { from, ifBusy, ifTerminal, grace, force } = operation
   if (from.length > 1 && from.includes('*')) faults.warning(`${path}.from`, "'*' says it all", "Write only ['*'].")
   if (grace !== undefined && ifBusy !== 'preempt') {
     faults.warning(
@@ -208,6 +209,8 @@ function checkPrecedence(faults: Faults, path: string, { from, ifBusy, grace, fo
       "Add ifBusy: 'preempt', or leave it out.",
     )
   }
+  if (from.length === 0 && ifTerminal !== undefined)
+    faults.warning(`${path}.ifTerminal`, 'it creates the resource: there is none before', 'Leave `ifTerminal` out.')
   if (from.length === 0 && (ifBusy !== undefined || force !== undefined)) {
     const word = force === undefined ? 'ifBusy' : 'force'
     faults.warning(`${path}.${word}`, 'it creates the resource: nothing is under way then', `Leave \`${word}\` out.`)

@@ -14,6 +14,7 @@ const operation = [
   'input',
   'requires',
   'ifBusy',
+  'ifTerminal',
   'grace',
   'force',
   'whileForced',

@@ -71,6 +71,8 @@ export interface Operation<T, R, Input, Results, Probe> {
   readonly requires?: readonly When<T, R, View<T, R, Input>>[]
   /** When another run is under way (default: refuse). */
   readonly ifBusy?: 'refuse' | 'queue' | 'preempt'
+  /** Asked of what is terminal (default: refuse). Succeed: nothing is left to do, and nothing changes. */
+  readonly ifTerminal?: 'refuse' | 'succeed'
   /** Pre-empting: how long to wait for the interrupted step to stop. */
   readonly grace?: Duration
   /** May be forced: every step is tried once, this long; what is not confirmed becomes an orphan. */

@@ -1,10 +1,13 @@
 // Commands that wait at the door, in the order in which they came.
 import type { Command } from '../decision/command.ts'
 import type { Decision } from '../decision/decision.ts'
+import type { BesideOf } from './beside.ts'
 
 export interface Item {
   readonly command: Command
   readonly done: ((decision: Decision) => void) | null
+  /** What is written with it when it is accepted. */
+  readonly beside?: BesideOf | undefined
   decision: Decision | null
 }
 

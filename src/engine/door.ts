@@ -17,6 +17,7 @@ import type { Incarnation, No } from '../decision/state.ts'
 import type { Batch, CommitAnswer, Store } from '../store/store.ts'
 import { distinct } from './asks.ts'
 import type { BatchState } from './batch-state.ts'
+import { blamed, withBeside, type BesideOf } from './beside.ts'
 import { CommandQueue, type Item } from './command-queue.ts'
 import type { DoorOptions, Known } from './door-options.ts'
 import { foresee, isOfRun } from './foresee.ts'
@@ -80,19 +81,19 @@ export class Door {
   reborn(incarnation: Incarnation): void {
     this.#set.reborn(incarnation)
     this.#closed = null
-    for (const { command, done } of this.#kept) this.submit(command, done)
+    for (const { command, done, beside } of this.#kept) this.submit(command, done, beside)
     this.#kept = []
   }
 
   /** Sends a command in; `done` is called after the commit, never inside this call. */
-  submit(command: Command, done: ((decision: Decision) => void) | null): void {
-    this.#queue.add({ command, done, decision: null })
+  submit(command: Command, done: ((decision: Decision) => void) | null, beside?: BesideOf): void {
+    this.#queue.add({ command, done, beside, decision: null })
     if (this.#state === 'idle' && this.#mayTake) this.#await()
   }
 
   /** The same as a promise; never rejected. */
-  ask(command: Command): Promise<Decision> {
-    return new Promise((resolve) => this.submit(command, resolve))
+  ask(command: Command, beside?: BesideOf): Promise<Decision> {
+    return new Promise((resolve) => this.submit(command, resolve, beside))
   }
 
   /** What is cached of this resource is read again before it is used. */
@@ -172,7 +173,11 @@ export class Door {
         if (deciding !== null) await deciding
         items = this.#withoutBlocked(items)
         if (items.length === 0) return
-        batch = this.#set.batch()
+        batch = withBeside(this.#set.batch(), items)
+        if (batch === null) {
+          this.#set.rollback([])
+          return this.#settleHalves(items)
+        }
         if (!this.#set.dirty && !items.some((item) => item.decision!.accepted)) {
           answer = null
         } else {
@@ -202,6 +207,16 @@ export class Door {
       conflicts++
       this.figures.conflicts++
       this.#set.rollback(toReload(answer))
+      if (answer.records !== undefined) {
+        const sorted = blamed(items, answer)
+        this.#refuse(
+          sorted.blamed,
+          'record_conflict',
+          'Somebody else changed the same thing at the same time. Ask again.',
+        )
+        items = sorted.others
+        if (items.length === 0) return
+      }
       if (items.length > 1 && conflicts >= conflictsBeforeHalving) return this.#settleHalves(items)
       if (conflicts >= conflictsAlone) {
         return this.#refuse(items, 'store_unavailable', 'Others kept changing the same resources; ask again.')
@@ -376,5 +391,5 @@ export class Door {
 }
 
 /** What a conflict makes doubtful: what it names, or everything. */
-const toReload = ({ conflicts, keys }: CommitAnswer & { committed: false }): readonly No[] | 'all' =>
-  conflicts.length === 0 && keys.length === 0 ? 'all' : conflicts
+const toReload = ({ conflicts, keys, records }: CommitAnswer & { committed: false }): readonly No[] | 'all' =>
+  conflicts.length === 0 && keys.length === 0 && records === undefined ? 'all' : conflicts

@@ -1,6 +1,9 @@
 // What can be asked of an engine without changing anything. Everything is read from the store, as committed.
 import type { Clock } from '../base/clock.ts'
 import { HomeostatError } from '../base/errors.ts'
+import type { Command } from '../decision/command.ts'
+import { decide } from '../decision/decide.ts'
+import type { Rejection } from '../decision/decision.ts'
 import { Draft } from '../decision/draft.ts'
 import { explain, type Explanation } from '../decision/explain.ts'
 import {
@@ -15,7 +18,7 @@ import {
   type StoredEvent,
 } from '../decision/state.ts'
 import type { Plans } from '../lifecycle/plan.ts'
-import type { ListQuery, StatusCount, Store, WorkerRow } from '../store/store.ts'
+import type { JournalEntry, ListQuery, StatusCount, Store, StoredRecord, WorkerRow } from '../store/store.ts'
 import type { EngineSettings } from './options.ts'
 import { askNamed, read } from './read.ts'
 import { endedRunView, liveRunView, type RunView } from './run-waiter.ts'
@@ -60,6 +63,38 @@ export class EngineReads {
   async getByNo(no: No): Promise<Resource | null> {
     const [found] = await this.store.load([{ ask: 'resource', no }])
     return (found ?? null) as Resource | null
+  }
+
+  /** In the order of the numbers given; null for those that are not there. */
+  async getMany(nos: readonly No[]): Promise<readonly (Resource | null)[]> {
+    if (nos.length === 0) return []
+    return (await this.store.load(nos.map((no) => ({ ask: 'resource', no })))) as readonly (Resource | null)[]
+  }
+
+  /** Why a command would be refused now; null: it would be accepted. Nothing is done. */
+  async wouldRefuse(command: Command): Promise<Rejection | null> {
+    return read(this.#from, (situation) => {
+      const decision = decide(this.plans, situation, command)
+      return decision.accepted ? null : decision.rejection
+    })
+  }
+
+  /** A record kept beside resources: a token, a webhook, a bulk operation. */
+  async record(kind: string, key: string): Promise<StoredRecord | null> {
+    return this.store.record(kind, key)
+  }
+
+  /** In the order of their keys. */
+  async records(kind: string, { after = '', limit = listMax } = {}): Promise<readonly StoredRecord[]> {
+    return this.store.records({ kind, after, limit: Math.min(limit, listMax) })
+  }
+
+  async journal(after: number, limit = listMax): Promise<readonly JournalEntry[]> {
+    return this.store.journal(after, Math.min(limit, listMax))
+  }
+
+  async events(after: number, limit: number): Promise<readonly StoredEvent[]> {
+    return this.store.events(after, Math.min(limit, listMax))
   }
 
   /** By number, from `after` on; a page that is not full is the last. */

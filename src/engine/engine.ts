@@ -8,11 +8,12 @@ import { systemRandom, type Random } from '../base/random.ts'
 import type { Command, RequestOperation } from '../decision/command.ts'
 import { decide } from '../decision/decide.ts'
 import type { Accepted, Decision } from '../decision/decision.ts'
-import type { Incarnation } from '../decision/state.ts'
+import type { Incarnation, Resource } from '../decision/state.ts'
 import type { Client } from '../lifecycle/client.ts'
 import type { Driver } from '../lifecycle/driver.ts'
 import type { AnyLifecycle } from '../lifecycle/lifecycle.ts'
-import type { Store, Write } from '../store/store.ts'
+import type { Beside, Store, Write } from '../store/store.ts'
+import type { BesideOf } from './beside.ts'
 import { Door, type Known } from './door.ts'
 import { EngineReads, refOf } from './engine-reads.ts'
 import { EventFeed, type EventListener } from './event-feed.ts'
@@ -175,9 +176,15 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
     return this.#tenure?.no ?? 0
   }
 
-  /** Sends a command through the one door; resolves after its commit, accepted or rejected. */
-  submit(command: Command): Promise<Decision> {
-    return this.#door.ask(command)
+  /** Sends a command through the one door; resolves after its commit, accepted or rejected. What `beside` makes is in the same commit. */
+  submit(command: Command, beside?: BesideOf): Promise<Decision> {
+    return this.#door.ask(command, beside)
+  }
+
+  /** Writes records and entries of the journal on their own; false: a record is no longer as it was read. */
+  async writeBeside(beside: Beside): Promise<boolean> {
+    const nothing = { writes: [], guards: [], events: [], ended: [], keys: [], late: [], incidents: [] }
+    return (await this.store.commit({ ...nothing, ...beside })).committed
   }
 
   /** The same without a promise: `done` is called after the commit. */
@@ -239,6 +246,13 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
   /** What drivers' inventories hold that no ledger names. */
   get strays(): readonly Stray[] {
     return this.#tenure?.acting?.sweeper.strays ?? []
+  }
+
+  /** A person has an orphan destroyed now, whatever the policy says. Null: it is gone; else why it is not. */
+  async sweepNow(resource: Resource, name: string, by: string): Promise<string | null> {
+    const sweeper = this.#tenure?.acting?.sweeper
+    if (sweeper === undefined) throw new HomeostatError('worker_absent', 'This process has no worker that could sweep.')
+    return sweeper.sweepNow(resource, name, by)
   }
 
   health(): Health {

@@ -1,6 +1,7 @@
 // Destroys, or lists, what exists in the real world and nobody owns: orphans of the ledger, and things in a driver's inventory
 // that no ledger names. An orphan is claimed first, so that only one sweeper is at it; destroying twice does no harm.
 import type { Clock, Millis } from '../base/clock.ts'
+import { HomeostatError } from '../base/errors.ts'
 import type { Ask } from '../decision/situation.ts'
 import type { Incarnation, LedgerEntry, Resource } from '../decision/state.ts'
 import { sweepLeaseMs } from '../decision/sweep-orphan.ts'
@@ -129,20 +130,35 @@ export class Sweeper {
 
   async #sweepAll(orphans: readonly { readonly resource: Resource; readonly entry: LedgerEntry }[]): Promise<void> {
     for (let i = 0; i < orphans.length; i += atOnce) {
-      await Promise.all(orphans.slice(i, i + atOnce).map(({ resource, entry }) => this.#sweep(resource, entry)))
+      // Whoever else has taken one sweeps it.
+      await Promise.all(
+        orphans.slice(i, i + atOnce).map(({ resource, entry }) => this.#sweep(resource, entry).catch(takenByAnother)),
+      )
     }
   }
 
-  async #sweep(resource: Resource, entry: LedgerEntry): Promise<void> {
+  /** At somebody's wish. Null: it is gone; else why it is not. A refusal is thrown. */
+  async sweepNow(resource: Resource, name: string, by: string): Promise<string | null> {
+    const entry = resource.ledger.find((one) => one.name === name)
+    if (entry === undefined) throw new HomeostatError('orphan_not_found', `The ledger has no orphan '${name}'.`)
+    if (this.#driverOf(resource.type) === undefined)
+      throw new HomeostatError('worker_absent', `The driver of ${resource.type} has no sweeper here.`)
+    return this.#sweep(resource, entry, by)
+  }
+
+  async #sweep(resource: Resource, entry: LedgerEntry, by = `sweeper ${this.#options.me}`): Promise<string | null> {
     const { door, me } = this.#options
     const { no } = resource
-    const by = `sweeper ${me}`
     const taken = await door.ask({ kind: 'sweepOrphan', no, name: entry.name, sweeper: me, by })
-    if (!taken.accepted) return
+    if (!taken.accepted) {
+      const { code, message } = taken.rejection
+      throw new HomeostatError(code, message)
+    }
     const fault = await this.#destroy(resource.type, entry)
     const how = fault === null ? 'swept' : 'sweepFailed'
     this.#count(entry.name, fault)
     await door.ask({ kind: 'orphanEnded', no, name: entry.name, how, sweeper: me, reason: fault ?? '', by })
+    return fault
   }
 
   #count(name: string, fault: string | null): void {
@@ -231,6 +247,11 @@ export class Sweeper {
     }
     return named
   }
+}
+
+function takenByAnother(error: unknown): null {
+  if (error instanceof HomeostatError) return null
+  throw error
 }
 
 /** The parts of a ledger name, `type/id/kind/n`; null when it is none. */

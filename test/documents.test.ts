@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { catalogues, documents } from '../scripts/draw/documents.ts'
 import { pictureFile } from '../scripts/draw/page.ts'
-import { escapeText, themes } from '../scripts/draw/svg.ts'
+import { escapeText, themes } from '../src/drawing/svg.ts'
 import { kindsOf, type ResourceType } from '../src/lifecycle/resource-type.ts'
 
 const folder = join(resolve(import.meta.dirname, '..'), 'docs', 'catalogues')

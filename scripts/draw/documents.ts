@@ -5,8 +5,8 @@ import { ovc } from '../../catalogues/ovc/index.ts'
 import { sahara } from '../../catalogues/sahara/index.ts'
 import type { AnyLifecycle } from '../../src/lifecycle/lifecycle.ts'
 import { pageOf, pictureFile } from './page.ts'
-import { pictureOf } from './picture.ts'
-import { svgOf, themes } from './svg.ts'
+import { pictureOf } from '../../src/drawing/picture.ts'
+import { svgOf, themes } from '../../src/drawing/svg.ts'
 
 export interface Catalogue {
   readonly name: string

@@ -9,8 +9,8 @@ import {
 import type { AnyLifecycle } from '../../src/lifecycle/lifecycle.ts'
 import { statusKinds } from '../../src/lifecycle/resource-type.ts'
 import { conditionWords, driftWords, healWords, operationWords, timerWords } from '../../src/lifecycle/words.ts'
-import type { Picture } from './picture.ts'
-import { escapeText } from './svg.ts'
+import type { Picture } from '../../src/drawing/picture.ts'
+import { escapeText } from '../../src/drawing/svg.ts'
 
 export interface Drawn {
   readonly lifecycle: AnyLifecycle

@@ -1,5 +1,5 @@
 // Places for the boxes of a picture: in rows from creation down, so ordered within a row that arrows cross little.
-import type { Edge } from '../../src/lifecycle/lifecycle-graph.ts'
+import type { Edge } from '../lifecycle/lifecycle-graph.ts'
 import type { Box, Picture } from './picture.ts'
 
 export interface Place {

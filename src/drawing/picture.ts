@@ -1,8 +1,8 @@
 // What a drawing shows of a lifecycle: boxes, and arrows merged per pair of statuses. What would make a thicket is said in the boxes.
-import { edgesOf, type Edge } from '../../src/lifecycle/lifecycle-graph.ts'
-import type { AnyLifecycle } from '../../src/lifecycle/lifecycle.ts'
-import { kindsOf, type ResourceType, type StatusKind } from '../../src/lifecycle/resource-type.ts'
-import { listWords } from '../../src/lifecycle/words.ts'
+import { edgesOf, type Edge } from '../lifecycle/lifecycle-graph.ts'
+import type { AnyLifecycle } from '../lifecycle/lifecycle.ts'
+import { kindsOf, type ResourceType, type StatusKind } from '../lifecycle/resource-type.ts'
+import { listWords } from '../lifecycle/words.ts'
 
 export type ArrowStyle = 'way' | 'failure' | 'drift' | 'heal'
 

@@ -1,5 +1,5 @@
 // A picture as SVG text: self-contained, the same bytes every time, in light and in dark.
-import { statusKinds, type StatusKind } from '../../src/lifecycle/resource-type.ts'
+import { statusKinds, type StatusKind } from '../lifecycle/resource-type.ts'
 import { layoutOf, nameSize, noteSize, pageWidth, type Place } from './layout.ts'
 import type { ArrowStyle, Picture } from './picture.ts'
 import { routesOf, type Route } from './routes.ts'

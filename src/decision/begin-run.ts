@@ -35,7 +35,7 @@ export function beginRun(draft: Draft, plan: Plan, resource: Resource, asked: As
   refuseForced(plan, resource, asked)
   const input = asked.isRecorded === true ? (asked.input as Json) : validInput(plan, operation, asked.input)
   if (operation.ifTerminal === 'succeed' && draft.isTerminal(resource)) return { how: 'over', resource, begun: 0 }
-  const busy = busyWith(draft, resource)
+  const busy = busyWith(draft, plan, resource)
   if (busy === null) {
     refuseStatus(draft, plan, resource, operation)
     refuseRequirements(draft, plan, resource, operation, input)
@@ -50,7 +50,8 @@ export function beginRun(draft: Draft, plan: Plan, resource: Resource, asked: As
     return preempt(draft, plan, resource, asked, input, busy.previous)
   }
   // Where the present run will end is not known: status and requirements are judged when the turn comes.
-  if (operation.ifBusy === 'queue') return queue(draft, resource, asked, input, key)
+  if (operation.ifBusy === 'queue' || busy.queueBehind > resource.queue.length)
+    return queue(draft, resource, asked, input, key)
   throw new Refusal(
     'operation_in_progress',
     `Cannot ${operation.name} ${nameOf(resource)}: it is ${resource.status} (${busy.words}). Wait for it or cancel it.`,
@@ -68,24 +69,27 @@ export const allowedOperations = (plan: Plan, resource: Resource): string[] =>
 
 interface Busy {
   readonly previous: string
+  /** So many requests may wait, whatever they ask for. */
+  readonly queueBehind: number
   readonly run: string
   readonly words: string
 }
 
 /** A drift probe never stands in the way; a holder that is gone does not either. */
-function busyWith(draft: Draft, resource: Resource): Busy | null {
+function busyWith(draft: Draft, plan: Plan, resource: Resource): Busy | null {
   const { run, holder } = resource
   if (run !== null && run.kind !== 'drift') {
     const id = runId({ no: resource.no, begun: run.begun })
     return {
       previous: run.previous,
+      queueBehind: plan.operations.get(run.operation)?.queueBehind ?? 0,
       run: id,
       words: run.kind === 'heal' ? `healing ${id} is under way` : `run ${id} of ${run.operation} is under way`,
     }
   }
   if (holder !== null && holderLives(draft, resource)) {
     const id = runId(holder)
-    return { previous: '', run: id, words: `it is held by run ${id} of another resource` }
+    return { previous: '', queueBehind: 0, run: id, words: `it is held by run ${id} of another resource` }
   }
   return null
 }

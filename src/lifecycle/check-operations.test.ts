@@ -217,6 +217,10 @@ describe('operations', () => {
       'warning t.thing.operations.create.force: it creates the resource',
       create({ force: '5s' }),
     ],
+    '`queueBehind` that is no number of requests': [
+      'error t.thing.operations.delete.queueBehind: 0.5 is no number of requests',
+      del({ queueBehind: 0.5 }),
+    ],
     '`ifTerminal` of a creation': [
       'warning t.thing.operations.create.ifTerminal: it creates the resource',
       create({ ifTerminal: 'succeed' }),

@@ -200,7 +200,9 @@ export function checkAsked(
 }
 
 function checkPrecedence(faults: Faults, path: string, operation: OperationData): void {
-  const { from, ifBusy, ifTerminal, grace, force } = operation
+  const { from, ifBusy, ifTerminal, queueBehind, grace, force } = operation
+  if (queueBehind !== undefined && !(Number.isInteger(queueBehind) && queueBehind > 0))
+    faults.error(`${path}.queueBehind`, `${queueBehind} is no number of requests`, 'Write 1 or more, or leave it out.')
   if (from.length > 1 && from.includes('*')) faults.warning(`${path}.from`, "'*' says it all", "Write only ['*'].")
   if (grace !== undefined && ifBusy !== 'preempt') {
     faults.warning(

@@ -14,6 +14,7 @@ const operation = [
   'input',
   'requires',
   'ifBusy',
+  'queueBehind',
   'ifTerminal',
   'grace',
   'force',

@@ -258,6 +258,7 @@ function compileOperation(context: Context, name: string, operation: Data): Oper
     input: operation.input ?? null,
     requires: (operation.requires ?? []).map((when: Data) => compileCondition(context, when)),
     ifBusy: operation.ifBusy ?? 'refuse',
+    queueBehind: operation.queueBehind ?? 0,
     ifTerminal: operation.ifTerminal ?? 'refuse',
     graceMs: operation.grace ? ms(operation.grace) : operation.ifBusy === 'preempt' ? defaults.graceMs : 0,
     forceMs: operation.force ? ms(operation.force) : 0,

@@ -84,6 +84,7 @@ export interface OperationData {
   readonly input?: Schema
   readonly requires?: readonly ConditionData[]
   readonly ifBusy?: 'refuse' | 'queue' | 'preempt'
+  readonly queueBehind?: number
   readonly ifTerminal?: 'refuse' | 'succeed'
   readonly grace?: string
   readonly force?: string

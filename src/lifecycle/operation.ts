@@ -71,6 +71,8 @@ export interface Operation<T, R, Input, Results, Probe> {
   readonly requires?: readonly When<T, R, View<T, R, Input>>[]
   /** When another run is under way (default: refuse). */
   readonly ifBusy?: 'refuse' | 'queue' | 'preempt'
+  /** So many requests, also such as would be refused, may wait for the end of a run of it (default: none). */
+  readonly queueBehind?: number
   /** Asked of what is terminal (default: refuse). Succeed: nothing is left to do, and nothing changes. */
   readonly ifTerminal?: 'refuse' | 'succeed'
   /** Pre-empting: how long to wait for the interrupted step to stop. */

@@ -175,6 +175,7 @@ export interface OperationPlan {
   readonly input: Schema | null
   readonly requires: readonly ConditionPlan[]
   readonly ifBusy: 'refuse' | 'queue' | 'preempt'
+  readonly queueBehind: number
   readonly ifTerminal: 'refuse' | 'succeed'
   readonly graceMs: number
   /** 0: may not be forced. */

@@ -34,6 +34,7 @@ const machines = machine.relations({ disks: { children: disk }, boot: { link: di
       meaning: 'Removes it.',
       from: ['*'],
       ifBusy: 'preempt',
+      queueBehind: 1,
       ifTerminal: 'succeed',
       input: z.object({ reason: z.string().default('') }),
       requires: [{ isSafe: false }, { says: 'it is late', test: ({ now }) => now > 1 }],
@@ -100,6 +101,7 @@ test('the healing table, one sentence a status, in the order in which it is read
 test('operations and timers', () => {
   expect(operationWords('delete', declaration.operations['delete']!)).toEqual([
     'delete starts from any status, interrupting what is under way.',
+    'Meanwhile one request may wait.',
     'Asked of what is gone for good, it succeeds and changes nothing.',
     'It requires that isSafe is false, and that it is late.',
     'Steps: freeDisks for each of its disks in Used (Ending), move its disks in Used to Free; stop (Ending), only if it is enabled.',

@@ -147,7 +147,7 @@ export function stepWords(name: string, step: StepData): string {
 
 /** An operation as sentences. */
 export function operationWords(name: string, operation: OperationData): string[] {
-  const { from, requires, ifBusy, ifTerminal, steps } = operation
+  const { from, requires, ifBusy, ifTerminal, queueBehind = 0, steps } = operation
   const where =
     from.length === 0 ? 'creates it' : from.includes('*') ? 'starts from any status' : `starts from ${listWords(from)}`
   const busy =
@@ -155,6 +155,9 @@ export function operationWords(name: string, operation: OperationData): string[]
   const stepTexts = Object.entries(steps).map(([step, data]) => stepWords(step, data))
   return [
     `${name} ${where}${busy}.`,
+    ...(queueBehind > 0
+      ? [`Meanwhile ${queueBehind === 1 ? 'one request' : `${queueBehind} requests`} may wait.`]
+      : []),
     ...(ifTerminal === 'succeed' ? ['Asked of what is gone for good, it succeeds and changes nothing.'] : []),
     ...(requires?.length ? [`It requires that ${requires.map(conditionWords).join(', and that ')}.`] : []),
     ...(stepTexts.length > 0 ? [`Steps: ${stepTexts.join('; ')}.`] : []),

@@ -81,6 +81,7 @@ export const accounts = account
       delete: {
         meaning: 'Machines, which use the images, then images, cloudspaces and detached disks go to the bin before it.',
         from: ['CONFIRMED', 'DISABLED', 'DELETED'],
+        ifTerminal: 'succeed',
         input: reason,
         steps: {
           awaitRest: {
@@ -130,6 +131,7 @@ export const accounts = account
       },
       destroy: {
         from: ['CONFIRMED', 'DISABLED', 'DELETED'],
+        ifTerminal: 'succeed',
         input: reason,
         steps: {
           awaitRest: { during: 'DESTROYING', when: ownsBusy, deadline: '30m' },

@@ -77,6 +77,7 @@ export const cloudspaces = cloudspace
         meaning: 'Its firewall moves to another node, once what is under way has ended.',
         from: ['DEPLOYED'],
         ifBusy: 'queue',
+        queueBehind: 1,
         input: z.object({ node: z.string() }),
         steps: { moveFirewall: { during: 'MIGRATING' } },
         to: 'DEPLOYED',
@@ -103,6 +104,7 @@ export const cloudspaces = cloudspace
       },
       delete: {
         from: ['DEPLOYED', 'DISABLED', 'PAUSED', 'VIRTUAL', 'DELETED'],
+        ifTerminal: 'succeed',
         input: deletion,
         requires: [
           {
@@ -151,6 +153,7 @@ export const cloudspaces = cloudspace
       },
       destroy: {
         from: ['DEPLOYED', 'DISABLED', 'PAUSED', 'VIRTUAL', 'DELETED'],
+        ifTerminal: 'succeed',
         input: reason,
         steps: {
           awaitRest: { during: 'DESTROYING', when: machinesBusy, deadline: '30m' },

@@ -143,6 +143,7 @@ export const disks = disk
       },
       delete: {
         from: ['CREATED', 'ASSIGNED', 'DELETED'],
+        ifTerminal: 'succeed',
         input: reason,
         steps: {
           deleteFromMachine: {
@@ -174,6 +175,7 @@ export const disks = disk
       },
       destroy: {
         from: ['CREATED', 'ASSIGNED', 'DELETED', 'TOBEDELETED', 'MODELED'],
+        ifTerminal: 'succeed',
         input: reason,
         steps: {
           deleteFromMachine: {

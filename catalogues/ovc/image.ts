@@ -60,6 +60,7 @@ export const images = image
       },
       delete: {
         from: ['CREATED', 'DISABLED', 'DELETED'],
+        ifTerminal: 'succeed',
         input: reason,
         requires: ownAndUnused,
         steps: { binImage: { during: 'DELETING', when: notInBin } },
@@ -75,6 +76,7 @@ export const images = image
       },
       destroy: {
         from: ['VIRTUAL', 'CREATED', 'DISABLED', 'DELETED'],
+        ifTerminal: 'succeed',
         input: reason,
         requires: ownAndUnused,
         steps: { destroyImage: { during: 'DESTROYING', destroys: 'image' } },

@@ -239,6 +239,7 @@ export const machines = machine
         meaning: 'It moves to another node and keeps its state, once what is under way has ended.',
         from: active,
         ifBusy: 'queue',
+        queueBehind: 1,
         input: z.object({ node: z.string() }),
         steps: { moveMachine: { during: { status: 'MIGRATING', link: { target: ({ input }) => input.node } } } },
         to: { status: previous, link: { node: ({ input }) => input.node, target: null } },
@@ -246,6 +247,7 @@ export const machines = machine
       },
       delete: {
         from: ['VIRTUAL', 'RUNNING', 'PAUSED', 'HALTED', 'DELETED'],
+        ifTerminal: 'succeed',
         input: reason,
         requires: [{ says: 'it has no living clone', clones: { every: ['DELETED'] } }],
         steps: {
@@ -275,6 +277,7 @@ export const machines = machine
       },
       destroy: {
         from: ['VIRTUAL', 'RUNNING', 'PAUSED', 'HALTED', 'DELETED', 'ERROR'],
+        ifTerminal: 'succeed',
         input: reason,
         requires: [{ says: 'it has no clone', clones: { exists: false } }],
         steps: {

@@ -11,7 +11,10 @@ export const bin = { in: ['DELETED'], after: '7d', ask: 'destroy', again: '1h' }
 /** A model that nobody went on with (spec 4.3, end): a crash between writing the model and making the thing leaves it. */
 export const forgotten = { in: ['VIRTUAL'], after: '1d', ask: 'destroy', again: '1h' } as const
 
-/** A second delete succeeds and does nothing (spec 4.2): what is in the bin already skips every step. */
+/**
+ * A second delete succeeds and does nothing (spec 4.2): what is in the bin already skips every step, and of what is destroyed
+ * (`ifTerminal`) nothing is left to do.
+ */
 export const notInBin = {
   says: 'it is not in the bin yet',
   test: ({ resource }: { readonly resource: { readonly status: string } }): boolean => resource.status !== 'DELETED',

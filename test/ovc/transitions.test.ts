@@ -248,7 +248,10 @@ describe('requests per status', () => {
     const { statuses } = ovc[kind].resource as unknown as { statuses: Record<string, Record<string, string>> }
     const input = rows.find((row) => row[0] === kind && row[1] === operation)![6]?.input
     for (const status of Object.values(statuses).flatMap((names) => Object.keys(names))) {
-      const isNoop = operation === 'delete' && status === 'DELETED' && kind !== 'node'
+      // A second one succeeds and does nothing (upstream.test.ts).
+      const isNoop =
+        (operation === 'delete' && status === 'DELETED') ||
+        (['delete', 'destroy'].includes(operation) && status === 'DESTROYED')
       if (allowed.has(status) || isNoop) continue
       const { t, x } = at(kind, status, rows.find((row) => row[0] === kind && row[1] === operation)![6]?.put)
       const { code, message } = t.refused(t.asking(x, operation, input))
@@ -263,6 +266,33 @@ describe('requests per status', () => {
     expect(t.whyNot(x, 'delete')).toMatch(
       /Cannot delete ovc.cloudspace x: it is DEPLOYING \(run .* of deploy is under way\)/,
     )
+  })
+
+  test.each([
+    ['machine', 'RUNNING', 'stop', 'HALTED'],
+    ['cloudspace', 'DEPLOYED', 'disable', 'DISABLED'],
+  ] as const)('one request may wait behind the migration of a %s, and no second one', (kind, from, operation, to) => {
+    const { t, x } = at(kind, from)
+    t.request(x, 'migrate', { node: 'n2' })
+    expect(t.request(x, operation)).toMatchObject({ begun: 0, resource: { status: 'MIGRATING' } })
+    expect(t.whyNot(x, 'reset')).toContain('it is MIGRATING (run')
+    t.finishAll()
+    expect(t.status(x)).toBe(to)
+    expect(entered(t, x)).toContain('MIGRATING')
+  })
+
+  test('a request that waits behind a migration is judged when its turn comes, also after a failed or healed one', () => {
+    const { t, x } = at('machine', 'HALTED')
+    t.request(x, 'migrate', { node: 'n2' })
+    t.request(x, 'pause')
+    t.failed(x, 'no route')
+    expect(t.get(x)).toMatchObject({ status: 'HALTED', run: null, queue: [] })
+    expect(t.eventsOf(x).find(({ kind }) => kind === 'dropped')?.detail?.['reason']).toContain('it is HALTED')
+    t.request(x, 'migrate', { node: 'n2' })
+    t.request(x, 'start')
+    t.heal(x)
+    t.answered(x, 'halted')
+    expect(t.status(x)).toBe('STARTING')
   })
 
   test('migration is queued behind what is under way', () => {

@@ -11,8 +11,32 @@ describe('recyclebin_tests', () => {
     expect(t.carryOut('c', 'delete')).toBe('DELETED')
     expect(t.get('c')).toMatchObject({ since, timers })
     expect(t.carryOut('c', 'destroy')).toBe('DESTROYED')
-    expect(t.whyNot('c', 'destroy')).toBe('Cannot destroy ovc.cloudspace c: it is DESTROYED, for good.')
-    expect(t.whyNot('c', 'delete')).toBe('Cannot delete ovc.cloudspace c: it is DESTROYED, for good.')
+  })
+
+  test.each(['account', 'cloudspace', 'machine', 'disk', 'image'] as const)(
+    'destroying a %s twice and deleting a destroyed one succeed, and nothing changes',
+    (kind) => {
+      const t = new CloudTable()
+      const x = `ovc.${kind}/x`
+      t.put(kind, 'x', 'DELETED')
+      expect(t.carryOut(x, 'destroy')).toBe('DESTROYED')
+      const before = t.get(x)
+      const events = t.eventsOf(x).length
+      for (const operation of ['destroy', 'delete']) {
+        expect(t.ok(t.asking(x, operation))).toMatchObject({ begun: 0, resource: { status: 'DESTROYED', run: null } })
+      }
+      expect(t.get(x)).toBe(before)
+      expect(t.eventsOf(x)).toHaveLength(events)
+      expect(t.owed()).toEqual([])
+    },
+  )
+
+  test('whatever else is asked of what is destroyed is refused', () => {
+    const t = new CloudTable()
+    t.carryOut('c', 'destroy')
+    expect(t.whyNot('c', 'deploy')).toBe('Cannot deploy ovc.cloudspace c: it is DESTROYED, for good.')
+    t.carryOut('ovc.node/n', 'decommission')
+    expect(t.whyNot('ovc.node/n', 'decommission')).toContain('it is DECOMMISSIONED, for good')
   })
 
   test('the second delete of account, machine, disk and image does nothing, too', () => {

@@ -4,6 +4,7 @@ import { HomeostatError } from '../../base/errors.ts'
 import type { SheetAnswer, SheetOrder, ThreadOrder } from './commit-thread.ts'
 import { Connection, isConstraint } from './connection.ts'
 import { Shapes } from './shapes.ts'
+import { unpack } from './sheet-packing.ts'
 import { SheetWriter } from './sheet-writer.ts'
 import { sameHeads, Turns } from './turns.ts'
 import { Verifier } from './verifier.ts'
@@ -34,7 +35,8 @@ function answerTo(order: SheetOrder): SheetAnswer {
   }
 }
 
-function carryOut({ sheet, from, to }: SheetOrder): SheetAnswer {
+function carryOut({ parcel, from, to }: SheetOrder): SheetAnswer {
+  const sheet = unpack(parcel)
   turns.begin()
   const feed = turns.feed()
   if (!sameHeads(feed, from)) {

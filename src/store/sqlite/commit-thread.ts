@@ -3,6 +3,7 @@
 import { Worker } from 'node:worker_threads'
 import { HomeostatError, type ErrorCode } from '../../base/errors.ts'
 import type { Sheet } from './sheet.ts'
+import { handedOver, pack, type Parcel } from './sheet-packing.ts'
 import type { Feed, Heads } from './turns.ts'
 
 export interface ThreadOrder {
@@ -14,7 +15,7 @@ export interface ThreadOrder {
 
 /** What is asked of the thread: nothing is written unless the feed stands at `from`. */
 export interface SheetOrder {
-  readonly sheet: Sheet
+  readonly parcel: Parcel
   readonly from: Heads
   readonly to: Heads
 }
@@ -80,9 +81,10 @@ export class CommitThread {
     return this.isIdle ? Promise.resolve() : new Promise((resolve) => this.whenIdle.push(resolve))
   }
 
-  send(order: SheetOrder): Promise<SheetAnswer> {
+  send(sheet: Sheet, from: Heads, to: Heads): Promise<SheetAnswer> {
     if (this.waiting.length === 0) this.thread.ref()
-    this.thread.postMessage(order)
+    const parcel = pack(sheet)
+    this.thread.postMessage({ parcel, from, to } satisfies SheetOrder, handedOver(parcel))
     return new Promise((resolve) => this.waiting.push(resolve))
   }
 

@@ -126,7 +126,7 @@ export class Writer {
 
   private async commitThere(thread: CommitThread, batch: Batch): Promise<CommitAnswer> {
     const plan = this.planFor(thread, batch)
-    const answer = plan === null ? null : await thread.send({ sheet: plan.sheet, from: plan.from, to: plan.to })
+    const answer = plan === null ? null : await thread.send(plan.sheet, plan.from, plan.to)
     switch (answer?.outcome) {
       case 'done':
         if (plan!.to.commits > this.heads.commits) this.heads = plan!.to

@@ -10,6 +10,7 @@ export class View implements PlanView {
   readonly resource: Resource
   readonly input: unknown
   readonly results: unknown
+  readonly previous: string
   readonly now: number
   readonly item: Resource | undefined
   private readonly draft: Draft
@@ -22,6 +23,7 @@ export class View implements PlanView {
     this.resource = resource
     this.input = input ?? resource.run?.input ?? {}
     this.results = results ?? resource.run?.results ?? {}
+    this.previous = resource.run?.previous ?? ''
     this.now = draft.now
     this.item = item
   }

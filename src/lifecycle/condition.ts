@@ -9,6 +9,8 @@ export interface View<T, R, Input = unknown, Results = unknown> {
   readonly input: Input
   /** Of the steps that are done; a skipped one has none. */
   readonly results: { readonly [Step in keyof Results]?: Results[Step] }
+  /** The settled status that the run under way came from; empty when there is no run, or nobody knows. */
+  readonly previous: StatusOf<T> | ''
   readonly now: number
 }
 

@@ -10,6 +10,7 @@ export interface PlanView {
   readonly related: unknown
   readonly input: unknown
   readonly results: unknown
+  readonly previous: string
   readonly now: number
   readonly item?: unknown
 }

@@ -1,7 +1,7 @@
 // A cloudspace: a network with a firewall and the machines in it. Heal rows are named C1..C10 as in spec 4.3.
 import { previous } from 'homeostat'
 import { z } from 'zod'
-import { bin, forgotten, notInBin, reason } from './recycle-bin.ts'
+import { bin, forgotten, notInBin, reason, wasModel } from './recycle-bin.ts'
 import { busyMachines, isOneOf, liveMachines } from './related-statuses.ts'
 import { account, cloudspace, machine } from './resource-types.ts'
 
@@ -181,6 +181,7 @@ export const cloudspaces = cloudspace
       DISABLING: { set: { enabled: true }, status: 'DEPLOYED', attempt: 'disable' }, // C3
       ENABLING: { set: { enabled: false }, status: 'DISABLED', attempt: 'enable' }, // C4
       DELETING: [
+        { when: wasModel, status: 'VIRTUAL', attempt: 'delete' }, // G6
         { when: { enabled: false }, status: 'DISABLED', attempt: 'delete' },
         { status: 'PAUSED', attempt: 'delete' },
       ], // C5, C6

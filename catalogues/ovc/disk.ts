@@ -5,11 +5,15 @@ import { z } from 'zod'
 import { bin, notInBin, reason } from './recycle-bin.ts'
 import { account, disk, machine } from './resource-types.ts'
 
-/** Note D1: the machine is not in the matching transition. */
+/**
+ * Note D1: the machine is not in the matching transition. Nothing is given to the destroyer while there is a machine: one that is
+ * in the middle of something else, or broken, keeps its disk, whose real plug is made to follow the record (`settle`).
+ */
 const byMachine = [
-  { when: { machine: ['RUNNING', 'HALTED', 'PAUSED'] }, status: 'ASSIGNED' },
+  { when: { machine: { exists: false } }, status: 'TOBEDESTROYED' },
+  { when: { machine: ['DESTROYED'] }, status: 'TOBEDESTROYED' },
   { when: { machine: ['DELETED'] }, status: 'TOBEDELETED' },
-  { status: 'TOBEDESTROYED' },
+  { status: 'ASSIGNED', set: { loose: true } },
 ] as const
 
 /** D4, D4b: the machine's disk list decides; the real plug is made to follow it afterwards (`settle`). */
@@ -139,7 +143,8 @@ export const disks = disk
           status: previous,
           set: { loose: false, size: ({ results, resource }) => results.settleDisk?.size ?? resource.properties.size },
         },
-        onFailure: previous,
+        // Decision 0.9: a disk whose storage is not there is only a model; a destruction that was cut may have got so far.
+        onFailure: [{ code: ['storage_missing'], status: 'MODELED', set: { loose: false } }, { status: previous }],
       },
       delete: {
         from: ['CREATED', 'ASSIGNED', 'DELETED'],

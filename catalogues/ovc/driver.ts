@@ -100,6 +100,8 @@ export function createDrivers(backend: Backend): Drivers {
       async settleDisk(call) {
         const { related, resource } = call
         const caller = guardOf(call, 'settleDisk')
+        if ((await backend.storageOf(resource.id, caller)) === 'missing')
+          throw new TerminalError('storage_missing', `there is no storage of disk ${resource.id}`)
         if (related.machine === undefined) await backend.unplugDisk(resource.id, caller)
         else await backend.plugDisk(resource.id, related.machine.id, caller)
         return { size: await backend.sizeOf(resource.id, caller) }

@@ -1,4 +1,5 @@
 // What becomes of a machine that is found stuck: rows M1..M5 of spec 4.3, and what the hypervisor's answer means.
+import { wasModel } from './recycle-bin.ts'
 
 /** The hypervisor is believed. A machine that is recorded and not there is broken (decision 0.9). */
 export const unlessMissing = {
@@ -11,6 +12,8 @@ export const unlessMissing = {
 const asked = {
   probe: { power: { ...unlessMissing, unknown: { status: 'HALTED', set: { verified: false } } } },
 } as const
+
+const disksBack = { disks: { from: ['DELETING_ATTACHED_DISK', 'TOBEDELETED'], to: 'ASSIGNED' } } as const
 
 export const healMachine = {
   DEPLOYING: { status: 'DESTROYED', move: { disks: 'TOBEDESTROYED' } }, // M1
@@ -30,11 +33,10 @@ export const healMachine = {
   RESIZING: { like: 'STOPPING' },
   CREATING_TEMPLATE: { like: 'STOPPING' },
   MIGRATING: { like: 'STOPPING' },
-  DELETING: {
-    status: 'HALTED',
-    move: { disks: { from: ['DELETING_ATTACHED_DISK', 'TOBEDELETED'], to: 'ASSIGNED' } },
-    attempt: 'delete',
-  }, // M4
+  DELETING: [
+    { when: wasModel, status: 'VIRTUAL', move: disksBack, attempt: 'delete' }, // G6
+    { status: 'HALTED', move: disksBack, attempt: 'delete' },
+  ], // M4
   RESTORING: {
     status: 'DELETED',
     move: { disks: { from: ['RESTORING_ATTACHED_DISK', 'ASSIGNED'], to: 'TOBEDELETED' } },

@@ -100,7 +100,7 @@ export const nodes = node
     },
     heal: {
       DEACTIVATING: { status: 'ENABLED', link: { refuge: null }, attempt: 'maintain' }, // N1
-      ENABLING: { status: 'MAINTENANCE', attempt: 'enable' }, // N2
+      ENABLING: { status: previous, attempt: 'enable', unowned: { status: 'MAINTENANCE', attempt: 'enable' } }, // N2, G6
       DECOMMISSIONING: {
         status: previous,
         link: { refuge: null },

@@ -11,6 +11,12 @@ export const bin = { in: ['DELETED'], after: '7d', ask: 'destroy', again: '1h' }
 /** A model that nobody went on with (spec 4.3, end): a crash between writing the model and making the thing leaves it. */
 export const forgotten = { in: ['VIRTUAL'], after: '1d', ask: 'destroy', again: '1h' } as const
 
+/** G6: what was only a model before its delete was cut is one again, whatever the table guesses. */
+export const wasModel = {
+  says: 'it was only a model',
+  test: ({ previous }: { readonly previous: string }): boolean => previous === 'VIRTUAL',
+} as const
+
 /**
  * A second delete succeeds and does nothing (spec 4.2): what is in the bin already skips every step, and of what is destroyed
  * (`ifTerminal`) nothing is left to do.

@@ -4,6 +4,7 @@ import { checkLifecycles } from 'homeostat'
 import { describe, expect, test } from 'vitest'
 import { CloudTable, type Kind, type Put } from './cloud-table.ts'
 import { onMachine, rows, type Row } from './healing-rows.ts'
+import { at, rows as transitions } from './transition-rows.ts'
 import { ovc } from '../../catalogues/ovc/index.ts'
 
 test('check finds nothing', () => {
@@ -50,6 +51,54 @@ describe('4.3: what is found stuck without a run', () => {
 })
 
 describe('4.3: what loses its owner in the middle of a run', () => {
+  /** Rows that the record overrules (G6), and disks that go their own way while their machine shows it (D1). */
+  const known: Readonly<Record<string, string>> = {
+    'cloudspace VIRTUAL delete': 'VIRTUAL',
+    'machine VIRTUAL delete': 'VIRTUAL',
+    'node ERROR enable': 'ERROR',
+    'node ENABLED decommission': 'ENABLED',
+    'disk ASSIGNED delete': 'ASSIGNED',
+    'disk ASSIGNED destroy': 'ASSIGNED',
+    'disk TOBEDELETED destroy': 'ASSIGNED',
+    'disk TOBEDELETED restore': 'ASSIGNED',
+  }
+  const cut = transitions.map(
+    (row) => [`a ${row[0]} that was asked to ${row[1]} from ${row[2]}, and is found in ${row[3]}`, row] as const,
+  )
+  test.each(cut)('%s', (_words, [kind, operation, from, via, , , more = {}]) => {
+    const isEnabled = from !== 'DISABLED'
+    const put = isEnabled ? more.put : { ...more.put, properties: { ...more.put?.properties, enabled: false } }
+    const ofRow = (row: Row) => row[1] === kind && row[2] === via
+    const table = rows.filter(ofRow)
+    const answers = new Set(table.map(([, , , , answer]) => answer))
+    for (const answer of answers.size === 0 ? [''] : answers) {
+      const { t, x } = at(kind, from, put)
+      t.request(x, operation, more.input)
+      const { input } = t.get(x).run!
+      const { links } = t.get(x)
+      t.heal(x)
+      if (answer !== '') t.answered(x, answer)
+      // Of the rows for this status the one that fits: the disk is plugged in, the account or space is enabled.
+      const fits = table.find(
+        ([, , , with_, says]) =>
+          says === answer &&
+          (with_.links === undefined) === (links['machine'] === undefined) &&
+          (with_.properties?.['enabled'] !== false) === isEnabled,
+      )
+      const row = fits ?? table.find(([, , , , says]) => says === answer)
+      const to = known[`${kind} ${from} ${operation}`] ?? row?.[5]
+      expect(to).toBeDefined()
+      expect(t.eventsOf(x).find((event) => event.kind === 'healed')?.to).toBe(to)
+      const attempt = row?.[7] ?? ''
+      expect(followUp(t, x)).toBe(attempt)
+      const run = t.get(x).run
+      // G4: what is attempted again is what was asked for.
+      if (run !== null) expect(run).toMatchObject({ operation: attempt, by: 'healing', input })
+      t.finishAll()
+      expect(t.get(x).run).toBeNull()
+    }
+  })
+
   test.each([
     ['A1', 'account', 'CONFIRMED', 'disable', undefined, 'CONFIRMED'],
     ['A3', 'account', 'CONFIRMED', 'delete', { reason: 'unpaid' }, 'CONFIRMED'],
@@ -191,6 +240,9 @@ describe('disks are healed with their machine', () => {
         ['RUNNING', 'ASSIGNED'],
         ['HALTED', 'ASSIGNED'],
         ['PAUSED', 'ASSIGNED'],
+        ['ERROR', 'ASSIGNED'],
+        ['DELETING_DISK', 'ASSIGNED'],
+        ['STOPPING', 'ASSIGNED'],
         ['DELETED', 'TOBEDELETED'],
         ['DESTROYED', 'TOBEDESTROYED'],
         ['none', 'TOBEDESTROYED'],
@@ -240,6 +292,36 @@ describe('disks are healed with their machine', () => {
       t.failed('d', 'no space')
       expect(t.get('d')).toMatchObject({ status, properties: { loose: true, size: 12 } })
     }
+  })
+
+  test('D1: a disk whose own delete was cut keeps its data, whichever of disk and machine is healed first', () => {
+    for (const order of [
+      ['d', 'm'],
+      ['m', 'd'],
+    ] as const) {
+      const t = withDisk('RUNNING', 'ASSIGNED')
+      t.request('d', 'delete')
+      expect(t.statuses('d', 'm')).toEqual(['DELETING_ATTACHED_DISK', 'DELETING_DISK'])
+      for (const name of order) {
+        if (t.get(name).run === null) continue
+        t.heal(name)
+        if (name === 'm') t.answered('m', 'running')
+      }
+      expect(t.statuses('d', 'm')).toEqual(['ASSIGNED', 'RUNNING'])
+    }
+  })
+
+  test('D1, decision 0.9: a disk whose destruction was cut after its storage was gone is only a model', () => {
+    const t = withDisk('RUNNING', 'ASSIGNED')
+    t.request('d', 'destroy')
+    t.done('m')
+    expect(t.owedBy('d')).toEqual(['destroyAttached'])
+    expect(t.heal('d')).toMatchObject({ status: 'ASSIGNED', properties: { loose: true } })
+    t.advance(1_000)
+    t.fireTimers()
+    t.failed('d', 'there is no storage of disk d', { code: 'storage_missing' })
+    expect(t.get('d')).toMatchObject({ status: 'MODELED', properties: { loose: false } })
+    expect(t.carryOut('d', 'buildOn')).toBe('ASSIGNED')
   })
 
   test('M3: a machine that could not be asked is off, unverified and not startable, until a drift probe answers', () => {

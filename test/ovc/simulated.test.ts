@@ -116,6 +116,13 @@ const stories: Readonly<Record<string, readonly ScriptLine[]>> = {
       ['machine m limitDisk', { disk: 'd', iops: 5 }],
     ),
   ],
+  'a request waits behind a migration': [
+    ...cloud,
+    put('node', 'n2', 'ENABLED'),
+    put('machine', 'm', 'RUNNING'),
+    ...asked(['machine m migrate', { node: 'n2' }]),
+    { ...asked('machine m stop')[0]!, at: 1_005 },
+  ],
   'disks are made on a machine': [
     ...cloud,
     put('machine', 'm', 'RUNNING'),

@@ -169,6 +169,18 @@ export const codes = {
     retryable: false,
     summary: 'This SQLite has a known fault that can lose data.',
   },
+  store_unsuitable: {
+    http: 500,
+    exit: 78,
+    retryable: false,
+    summary: 'The database does not give what the store needs; the message tells what to change.',
+  },
+  outcome_unknown: {
+    http: 503,
+    exit: 75,
+    retryable: false,
+    summary: 'Whether the change was made is not known; look before asking again.',
+  },
   lease_lost: { http: 503, exit: 75, retryable: true, summary: 'This worker is no longer an owner.' },
   engine_stopped: { http: 503, exit: 75, retryable: true, summary: 'The engine is stopping.' },
 } as const satisfies Record<string, Code>

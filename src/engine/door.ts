@@ -272,7 +272,7 @@ export class Door {
   #decideAll(items: Item[]): Promise<unknown> | null {
     for (const no of this.#toForget) this.#set.forget(no)
     this.#toForget = []
-    const asOf = this.#options.foreign.look()
+    const asOf = this.#options.foreign.lookStrictly()
     this.#known = { at: this.#clock.monotonic(), asOf }
     this.#set.begin(this.#clock.now(), asOf)
     let asks: Ask[] = []

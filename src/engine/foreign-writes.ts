@@ -5,6 +5,7 @@ import type { Store } from '../store/store.ts'
 export class ForeignWrites {
   readonly #store: Store
   #count = 1
+  #unheard = 0
 
   constructor(store: Store) {
     this.#store = store
@@ -14,6 +15,13 @@ export class ForeignWrites {
   look(): number {
     if (this.#store.othersWrote()) this.#count++
     return this.#count
+  }
+
+  /** The same for what is cached: higher than before also when somebody else may have written without the store knowing yet. */
+  lookStrictly(): number {
+    const count = this.look()
+    if (this.#store.learnsLater) this.#unheard++
+    return count + this.#unheard
   }
 
   /** The count of the last look. */

@@ -66,7 +66,7 @@ export class RunWatch {
     if (runs.length === 0) return true
     const { store, foreign, clock, log } = this.#context
     try {
-      const asOf = foreign.look()
+      const asOf = foreign.lookStrictly()
       const readAt = clock.monotonic()
       const asks: Ask[] = []
       for (const one of runs) {
@@ -95,7 +95,7 @@ export class RunWatch {
   async refresh(owned: OwnedRun): Promise<void> {
     const { store, clock, foreign } = this.#context
     try {
-      const known = { at: clock.monotonic(), asOf: foreign.look() }
+      const known = { at: clock.monotonic(), asOf: foreign.lookStrictly() }
       const [found] = await store.load([{ ask: 'resource', no: owned.no }])
       if (found) this.#seen(found as Resource, known)
     } catch (error) {

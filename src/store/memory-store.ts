@@ -25,7 +25,7 @@ import type {
 /** All answers come at once: nothing here is a promise. */
 type Now<T> = T extends (...args: infer Args) => infer Result ? (...args: Args) => Awaited<Result> : T
 type SynchronousStore = {
-  readonly [Method in Exclude<keyof Store, 'keepBeating' | 'commitsAtOnce'>]: Now<Store[Method]>
+  readonly [Method in Exclude<keyof Store, 'keepBeating' | 'commitsAtOnce' | 'learnsLater'>]: Now<Store[Method]>
 }
 
 export interface MemoryStore extends SynchronousStore {

@@ -199,6 +199,8 @@ export interface Store {
   commit(batch: Batch): MaybePromise<CommitAnswer>
   /** True when another handle may have committed since the last call (commits here do not count): what is cached must be read again. */
   othersWrote(): boolean
+  /** True: `othersWrote` may learn of a commit a while after it was answered. What is cached is then never known to be current. */
+  readonly learnsLater?: boolean | undefined
 
   work(query: WorkQuery, now: Millis, limit: number, after?: No): MaybePromise<readonly Resource[]>
   list(query: ListQuery): MaybePromise<readonly Resource[]>

@@ -250,7 +250,7 @@ type StateRow = readonly [
   rest: string | null,
 ]
 
-export function stateOf(row: unknown, shapes: Shapes): Resource {
+export function stateOf(row: unknown, shapes: Pick<Shapes, 'get'>): Resource {
   const [no, id, parent, tenant, given, created, properties, links, shapeId, revision, epoch, since, last, extraText] =
     row as StateRow
   const extra = extraText === null ? none : (JSON.parse(extraText) as Extra)

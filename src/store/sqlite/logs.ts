@@ -180,7 +180,7 @@ type EventEntry = [
 ]
 
 /** What is stored depends on these: never change one, only add. */
-const kindCodes: Readonly<Record<Event['kind'], number>> = {
+export const kindCodes: Readonly<Record<Event['kind'], number>> = {
   accepted: 0,
   queued: 1,
   dropped: 2,
@@ -218,7 +218,7 @@ const kindCodes: Readonly<Record<Event['kind'], number>> = {
   adopted: 34,
   writtenOff: 35,
 }
-const kindWords = wordsOf(kindCodes)
+export const kindWords = wordsOf(kindCodes)
 
 export class RunLog extends Log {
   constructor(connection: Connection) {

@@ -1,0 +1,215 @@
+// The commit: one round trip for a whole batch, and an answer that is always true.
+//
+//   sent -> committed   the server has said so, and nothing but that
+//   sent -> undone      the server has said, with an error, that it undid everything: a conflict (then it is looked what has changed),
+//                       two commits that waited for each other (again), or a server that cannot (unavailable)
+//   sent -> unknown     the connection broke, the server ended, or a warning came: it may wait for a standby in vain, or have been
+//                       stopped from waiting. Then the batch's own number is inserted on another connection: that waits for a commit
+//                       still under way, fails if it has happened, and if it succeeds it never can happen. Only then is it answered.
+import { systemClock } from '../../base/clock.ts'
+import { HomeostatError } from '../../base/errors.ts'
+import type { Batch, CommitAnswer } from '../store.ts'
+import { codeOf, isDeadlock, isMismatch, isUndone, translated } from './failures.ts'
+import type { Row, Step } from './pipeline.ts'
+import { planOf, unknownShapes, type Plan } from './planner.ts'
+import type { Shapes } from './shapes.ts'
+import { checkingParts, writingParts } from './statements.ts'
+import { numbersOf } from './texts.ts'
+import type { Verifier } from './verifier.ts'
+import type { Wire } from './wire.ts'
+import type { Wires } from './wires.ts'
+
+/** A batch that conflicts, and of which then nothing is found to conflict, is tried again so often. */
+const attemptsMax = 20
+
+export interface CommitterParts {
+  readonly wires: Wires
+  /** For finding out what became of a commit: connections of their own, so that what hangs does not stand in the way. */
+  readonly resolvers: Wires
+  readonly shapes: Shapes
+  readonly verifier: Verifier
+  /** The number of this handle: batches are numbered from it. */
+  readonly handle: number
+  /** How long a commit may take before its connection is cut. */
+  readonly patienceMs: number
+  readonly log: (line: string) => void
+}
+
+type Outcome =
+  | { readonly is: 'committed'; readonly base: number }
+  | { readonly is: 'mismatch' }
+  | { readonly is: 'again' }
+
+export class Committer {
+  private readonly parts: CommitterParts
+  private batches = 0
+  private isClosing = false
+  /** Commits whose outcome was unknown, by what they turned out to be: for health and tests. */
+  readonly resolved = { committed: 0, undone: 0 }
+
+  constructor(parts: CommitterParts) {
+    this.parts = parts
+  }
+
+  async commit(batch: Batch): Promise<CommitAnswer> {
+    const { shapes, verifier } = this.parts
+    for (let attempt = 1; ; attempt++) {
+      const unknown = unknownShapes(batch, shapes)
+      if (unknown.length > 0) await shapes.learn(unknown)
+      const plan = planOf(batch, shapes)
+      const outcome: Outcome = plan.isHopeless ? { is: 'mismatch' } : await this.attempt(plan, batch)
+      if (outcome.is === 'committed') return committed(batch, plan, outcome.base)
+      if (outcome.is === 'mismatch') {
+        const conflict = await verifier.conflictsOf(batch)
+        if (conflict !== null) return { committed: false, ...conflict }
+        // It has passed, or statuses were judged anew meanwhile.
+        await shapes.reload()
+      }
+      // Anything may have changed.
+      if (attempt >= attemptsMax) return { committed: false, conflicts: [], keys: [] }
+    }
+  }
+
+  close(): void {
+    this.isClosing = true
+  }
+
+  private async attempt(plan: Plan, batch: Batch): Promise<Outcome> {
+    const { wires, handle, shapes, patienceMs } = this.parts
+    const id = handle * 2 ** 32 + ++this.batches
+    const { steps, numberedAt } = stepsOf(plan, batch, id, shapes.judged)
+    const outcome = await wires.use(async (wire): Promise<Outcome | 'unknown'> => {
+      const noticed = wire.noticesSeen
+      try {
+        const results = await wire.within(patienceMs, wire.run(steps))
+        // A warning with a commit says that it may not be where it should be.
+        if (wire.noticesSeen !== noticed) return 'unknown'
+        return { is: 'committed', base: baseOf(results[numberedAt]!) }
+      } catch (error) {
+        if (!isUndone(error) || wire.noticesSeen !== noticed) {
+          if (error instanceof HomeostatError) throw error
+          this.parts.log(`a commit's outcome is unknown: ${(error as Error).message}`)
+          wire.cut()
+          return 'unknown'
+        }
+        if (isMismatch(error)) return { is: 'mismatch' }
+        if (isDeadlock(error)) return { is: 'again' }
+        throw translated(error)
+      }
+    })
+    return outcome === 'unknown' ? this.resolve(id) : outcome
+  }
+
+  /** Finds out, however long it takes. */
+  private async resolve(id: number): Promise<Outcome> {
+    for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, 2_000)) {
+      try {
+        const base = await this.parts.resolvers.use((wire) => this.askFor(wire, id))
+        if (base !== null) {
+          this.resolved.committed++
+          return { is: 'committed', base }
+        }
+      } catch (error) {
+        if (error instanceof NeverCommitted) {
+          this.resolved.undone++
+          throw new HomeostatError('store_unavailable', 'PostgreSQL did not take the commit: its connection was lost.')
+        }
+        this.parts.log(`cannot find out yet what became of a commit: ${(error as Error).message}`)
+      }
+      if (this.isClosing)
+        throw new HomeostatError(
+          'outcome_unknown',
+          'The store was closed before it was known whether a commit happened.',
+        )
+      await new Promise<void>((resolve) => void systemClock.after(pauseMs, resolve))
+    }
+  }
+
+  /** The number before its first event; null: ask again. Throws `NeverCommitted`. */
+  private async askFor(wire: Wire, id: number): Promise<number | null> {
+    const noticed = wire.noticesSeen
+    const { patienceMs } = this.parts
+    const values = [numbersOf([id]).slice(1, -1)]
+    try {
+      await wire.within(patienceMs, wire.run([{ name: 'forestall', values }]))
+    } catch (error) {
+      if (!isUndone(error)) {
+        wire.cut()
+        throw error
+      }
+      if (codeOf(error) !== '23505') throw error
+      // It has happened here. Whether it is as durable as it must be is told by a later commit that is: so one is made.
+      const [, rows] = await wire.within(
+        patienceMs,
+        wire.run([
+          { name: 'confirm', values },
+          { name: 'baseOf', values },
+        ]),
+      )
+      if (wire.noticesSeen !== noticed) return null
+      if (rows!.length === 0 || rows![0]![0] === null) throw new NeverCommitted()
+      return Number(rows![0]![0])
+    }
+    if (wire.noticesSeen !== noticed) return null
+    throw new NeverCommitted()
+  }
+}
+
+class NeverCommitted extends Error {
+  constructor() {
+    super('the commit never happened')
+  }
+}
+
+/** Statements for finding out about a commit. */
+export const resolverStatements = {
+  forestall: 'insert into commit (batch, n) values ($1::int8, null)',
+  confirm: 'update commit set at = clock_timestamp() where batch = $1::int8',
+  baseOf: 'select n from commit where batch = $1::int8',
+}
+
+function stepsOf({ sheet }: Plan, batch: Batch, id: number, judged: number): { steps: Step[]; numberedAt: number } {
+  const steps: Step[] = []
+  const own = String(id)
+  for (const name of writingParts) {
+    const columns = sheet.find(name)
+    if (columns === null) continue
+    const values = columns.values
+    if (name === 'steps' || name === 'changes') values.push(own, String(columns.count))
+    else if (name === 'newStates') values.push(own)
+    else if (name === 'recordChanges' || name === 'recordDeletes') values.push(String(columns.count))
+    steps.push({ name, values })
+  }
+  const numberedAt = steps.length
+  const events = sheet.find('events')?.values ?? ['{}', '']
+  const runs = sheet.find('runs')?.values ?? ['{}', '{}', '{}', '']
+  const heads = [String(batch.events.length), String(batch.ended.length), String(judged), own]
+  steps.push({ name: 'number', values: [...heads, ...events, ...runs] })
+  const journal = sheet.find('journal')
+  if (journal !== null) steps.push({ name: 'journal', values: journal.values })
+  const members = {
+    parents: sheet.find('childMembers')?.count ?? 0,
+    linkTargets: sheet.find('linkMembers')?.count ?? 0,
+  }
+  for (const name of checkingParts) {
+    const columns = sheet.find(name)
+    if (columns === null) continue
+    const values = columns.values
+    if (name === 'parents' || name === 'linkTargets') values.push(String(members[name]))
+    else if (!name.startsWith('absent')) values.push(String(columns.count))
+    steps.push({ name, values })
+  }
+  return { steps, numberedAt }
+}
+
+const baseOf = (rows: readonly Row[]): number => Number(rows[0]![0])
+
+/** The batch is in the store: its states learn their latest events. */
+function committed(batch: Batch, { lasts }: Plan, base: number): CommitAnswer {
+  const { writes } = batch
+  for (let i = 0; i < writes.length; i++) {
+    const { before, after } = writes[i]!
+    after.last = lasts[i] === 0 ? (before?.last ?? 0) : base + lasts[i]!
+  }
+  return { committed: true, first: base + 1 }
+}

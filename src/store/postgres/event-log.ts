@@ -1,0 +1,123 @@
+// Events in chunks of a JSON text, many in one row. When a chunk is written its number is not known yet, so that nothing in it depends
+// on that: the event before is named by its number when it is older than the commit, else by how far back it is.
+import type { Event, StoredEvent } from '../../decision/state.ts'
+import { kindCodes, kindWords } from '../sqlite/logs.ts'
+import type { Shapes } from './shapes.ts'
+import type { Columns } from './sheet.ts'
+
+/** Below the size at which PostgreSQL would compress it and put it elsewhere. */
+const chunkLength = 1800
+
+/**
+ * A chunk's text is `[at,no,[texts],[...],[...]]`: times and numbers of resources in its entries count from `at` and `no`, texts that
+ * repeat (who did it) are named by their place.
+ */
+export class EventWriter {
+  private readonly shapes: Shapes
+  private readonly into: Columns
+  private body = ''
+  private first = 0
+  private at = 0
+  private no = 0
+  private texts: string[] = []
+
+  constructor(shapes: Shapes, into: Columns) {
+    this.shapes = shapes
+    this.into = into
+  }
+
+  /** `place` counts from 1 in the commit; `prev` is a number, or negative: so many events ago in this commit; 0: none. */
+  write(event: Event, place: number, prev: number, type: string): void {
+    const { no, at, kind, revision, epoch, begun, by, detail } = event
+    // A fraction of a millisecond may not survive the difference: then it begins its own chunk.
+    if (this.body.length > chunkLength || this.at + (at - this.at) !== at) this.flush()
+    if (this.body === '') {
+      this.first = place
+      this.at = at
+      this.no = no
+    }
+    const from = this.shapes.of(type, event.from).id
+    const to = event.to === event.from ? from : this.shapes.of(type, event.to).id
+    const fields = `${at - this.at},${no - this.no},${prev},${kindCodes[kind]},${from},${to},${revision},${epoch},${begun},${this.placeOf(by)}`
+    this.body += detail === null ? `,[${fields}]` : `,[${fields},${JSON.stringify(detail)}]`
+  }
+
+  flush(): void {
+    if (this.body === '') return
+    this.into.push(this.first, `[${this.at},${this.no},${JSON.stringify(this.texts)}${this.body}]`)
+    this.body = ''
+    this.texts = []
+  }
+
+  private placeOf(text: string): number {
+    const at = this.texts.indexOf(text)
+    return at >= 0 ? at : this.texts.push(text) - 1
+  }
+}
+
+type Entry = [
+  at: number,
+  no: number,
+  prev: number,
+  kind: number,
+  from: number,
+  to: number,
+  revision: number,
+  epoch: number,
+  begun: number,
+  by: number,
+  detail?: Event['detail'],
+]
+
+export class Chunk {
+  readonly first: number
+  private readonly at: number
+  private readonly no: number
+  private readonly texts: readonly string[]
+  private readonly entries: readonly Entry[]
+
+  constructor(first: string, body: string) {
+    const [at, no, texts, ...entries] = JSON.parse(body) as [number, number, string[], ...Entry[]]
+    this.first = Number(first)
+    this.at = at
+    this.no = no
+    this.texts = texts
+    this.entries = entries
+  }
+
+  get end(): number {
+    return this.first + this.entries.length
+  }
+
+  has(n: number): boolean {
+    return n >= this.first && n < this.end
+  }
+
+  /** When its first event happened. */
+  get since(): number {
+    return this.at
+  }
+
+  /** The numbers of the shapes it names. */
+  shapeIds(): number[] {
+    return this.entries.flatMap((entry) => [entry[4], entry[5]])
+  }
+
+  event(n: number, shapes: Shapes): StoredEvent {
+    const [at, no, prev, kind, from, to, revision, epoch, begun, by, detail] = this.entries[n - this.first]!
+    return {
+      no: this.no + no,
+      at: this.at + at,
+      kind: kindWords[kind]!,
+      from: shapes.get(from).status,
+      to: shapes.get(to).status,
+      revision,
+      epoch,
+      begun,
+      by: this.texts[by]!,
+      detail: detail ?? null,
+      n,
+      prev: prev < 0 ? n + prev : prev,
+    }
+  }
+}

@@ -1,0 +1,34 @@
+// The thread's side of the heartbeat: beat, sleep, beat, until told to stop or refused. Its connection is its own: neither a busy event
+// loop nor commits that wait for a standby keep it from beating.
+import { workerData } from 'node:worker_threads'
+import { addressOf } from './address.ts'
+import { flag, type HeartbeatOrder } from './heartbeat.ts'
+import { workerStatements } from './workers.ts'
+import { Wire } from './wire.ts'
+
+const { address, settings, no, leaseMs, sent, flags } = workerData as HeartbeatOrder
+const everyMs = leaseMs / 3
+
+let wire: Wire | null = null
+while (Atomics.load(flags, flag.stop) === 0) {
+  const at = process.hrtime.bigint()
+  try {
+    const statements = { beat: workerStatements.beat }
+    // One try may not take longer than a beat is worth.
+    wire ??= await Wire.open({ address: addressOf(address), settings, statements, openMs: everyMs })
+    const values = [String(no), String(leaseMs), null]
+    const [rows] = await wire.within(everyMs, wire.run([{ name: 'beat', values }]))
+    if (rows!.length === 0) {
+      Atomics.store(flags, flag.lost, 1)
+      break
+    }
+    Atomics.store(sent, 0, at)
+  } catch {
+    // The next beat may succeed, and the age tells the owner when it is too late.
+    wire?.cut()
+    wire = null
+  }
+  const pause = Atomics.waitAsync(flags, flag.stop, 0, wire === null ? everyMs / 4 : everyMs)
+  if (pause.async) await pause.value
+}
+await wire?.close().catch(() => {})

@@ -1,0 +1,210 @@
+// The tables, as numbered changes, and the runner that brings a schema to the newest of them: in one transaction, under a lock that
+// lets one process do it while others wait. Never change a migration that was released: add another.
+import { HomeostatError } from '../../base/errors.ts'
+import type { Wire } from './wire.ts'
+
+/**
+ * Why the tables look as they do: a step must write little and touch no index, and nobody may wait for another's flush but at the end.
+ * - What a resource is (`resource`) is kept apart from where it stands (`state`), which is narrow and has room in its pages: an
+ *   update of columns that are in no index stays on its page and writes no index (HOT). A step changes only such columns. `settled` is
+ *   the shape while nothing is under way, `owner` is set while something is (-1: without a run): these two are indexed, and change
+ *   only when a run begins or ends.
+ * - Events are appended in chunks of a JSON text, numbered in the last statement of a commit under the lock of the `feed` row: a number
+ *   that is visible means that all smaller ones are. The guards of a batch are checked after that, in a statement of its own, so that
+ *   its snapshot has every commit that was numbered before.
+ * - `state` names the commit of its latest event and the place in it; `commit` knows the number. A commit's row is also what tells, after
+ *   a lost connection, whether it happened.
+ * - Texts are compared by their bytes. Times are float8: a fraction of a millisecond is no reason to refuse a commit.
+ */
+const initial = `
+create table shape (
+  id integer primary key generated always as identity,
+  type text collate "C" not null,
+  status text collate "C" not null,
+  kind text not null,
+  unique (type, status)
+);
+
+create table feed (
+  one integer primary key check (one = 1),
+  events bigint not null,
+  runs bigint not null,
+  judged bigint not null
+) with (fillfactor = 10);
+insert into feed values (1, 0, 0, 0);
+
+create table counter (name text primary key, value bigint not null);
+insert into counter values ('handle', 0), ('incarnation', 0);
+
+create table commit (
+  batch bigint primary key,
+  n bigint,                -- number of the event before its first; null: it did not happen, and never will
+  at timestamptz not null default clock_timestamp()
+);
+create index commit_at on commit using brin (at);
+
+create table resource (
+  no bigint primary key,
+  type text collate "C" not null,
+  id text collate "C",     -- null: made from the number
+  parent bigint,
+  terminal boolean not null,
+  tenant text collate "C" not null,
+  name text collate "C",
+  created float8 not null,
+  properties text not null,
+  links text               -- null: none
+);
+create unique index resource_id on resource (id, type) where id is not null;
+create index resource_family on resource (parent, no) where parent is not null;
+create index resource_tenant on resource (tenant, no) where tenant <> chr(27);
+create index resource_name on resource (name, no) where name is not null;
+
+create table state (
+  no bigint primary key,
+  batch bigint not null,   -- the commit of its latest event
+  since float8 not null,
+  owner bigint,            -- null: nothing is under way; -1: something, without a run; 0: a run that waits for a worker
+  due float8,              -- null: no run, or parked
+  overdue float8,          -- null: no run, or no deadline
+  wake float8,             -- when its earliest timer is due
+  shape integer not null,
+  revision integer not null,
+  epoch integer not null,
+  seq integer not null,    -- the place of its latest event in that commit
+  settled integer,         -- the shape, while nothing is under way
+  lane smallint,           -- of its run
+  orphans boolean,         -- true: its ledger has some; else null
+  run text,                -- what a run never changes
+  rest text,               -- what it does: step, attempt, steps, results
+  extra text               -- description, queue, ledger, timers, heals, holder, where there are any
+) with (fillfactor = 45, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05);
+create index state_live on state (owner, no) where owner is not null;
+create index state_waiting on state (lane, no) where owner = 0;
+create index state_settled on state (settled, no) where settled is not null;
+create index state_wake on state (wake, no) where wake is not null;
+create index state_orphans on state (no) where orphans;
+
+create table link (
+  target bigint not null,
+  name text collate "C" not null,
+  source bigint not null,
+  primary key (target, name, source)
+);
+
+create table event (first bigint primary key, body text not null) partition by range (first);
+create table event_rest partition of event default;
+
+create table run (
+  no bigint not null,
+  begun integer not null,
+  n bigint not null,
+  body text not null,
+  primary key (no, begun, n)
+);
+create index run_n on run using brin (n) with (autosummarize = on);
+
+create table key (
+  key text collate "C" primary key,
+  hash text not null,
+  no bigint not null,
+  begun integer not null,
+  at float8 not null
+);
+
+create table late (
+  id bigint primary key generated always as identity,
+  no bigint not null,
+  body text not null
+);
+create index late_no on late (no);
+
+create table incident (
+  id bigint primary key generated always as identity,
+  no bigint not null,
+  kind text not null,
+  body text not null,
+  unique (no, kind)
+);
+
+create table setting (name text collate "C" primary key, value text not null);
+
+create table record (
+  kind text collate "C" not null,
+  key text collate "C" not null,
+  version integer not null,
+  value text not null,
+  primary key (kind, key)
+);
+
+create table journal (n bigint primary key, value text not null, hash text not null);
+
+create table worker (
+  no bigint primary key,
+  name text not null,
+  started float8 not null,
+  beat float8 not null,
+  lease float8 not null,
+  state text not null,
+  lock bigint not null     -- held by its process for as long as it lives: an advisory lock of a session
+) with (fillfactor = 20);
+`
+
+export const migrations: readonly string[] = [initial]
+
+/** Whole numbers that every Homeostat asks for the same lock. */
+const migrationLock = 0x486f6d65
+
+/** Brings the schema to the newest version, or refuses one that is newer. */
+export async function migrate(wire: Wire, schema: string, isReadonly: boolean): Promise<void> {
+  const found = await versionOf(wire, schema)
+  mustNotBeNewer(found, schema)
+  if (found === migrations.length) return
+  if (isReadonly)
+    throw new HomeostatError(
+      'store_unsuitable',
+      `The schema ${schema} is at version ${found}, and this one only looks. Open it once for writing, which migrates it.`,
+    )
+  await wire.query('begin')
+  try {
+    await wire.query(`select pg_advisory_xact_lock(${migrationLock}, hashtext($1))`, [schema])
+    const version = await versionOf(wire, schema)
+    mustNotBeNewer(version, schema)
+    if (version === 0 && !(await hasSchema(wire, schema))) await wire.query(`create schema ${quoted(schema)}`)
+    await wire.query(
+      'create table if not exists schema_version (one integer primary key check (one = 1), version integer not null)',
+    )
+    for (const migration of migrations.slice(version)) await wire.query(migration)
+    await wire.query(
+      `insert into schema_version values (1, ${migrations.length}) on conflict (one) do update set version = excluded.version`,
+    )
+    await wire.query('commit')
+  } catch (error) {
+    if (wire.isOpen) await wire.query('rollback').catch(() => {})
+    throw error
+  }
+}
+
+async function hasSchema(wire: Wire, schema: string): Promise<boolean> {
+  return (await wire.query('select 1 from pg_namespace where nspname = $1', [schema])).length > 0
+}
+
+/** 0: there is nothing yet. */
+async function versionOf(wire: Wire, schema: string): Promise<number> {
+  const [[table] = []] = await wire.query(`select to_regclass($1)`, [`${quoted(schema)}.schema_version`])
+  if (table === null || table === undefined) return 0
+  const [row] = await wire.query(`select version from ${quoted(schema)}.schema_version`)
+  return Number(row?.[0] ?? 0)
+}
+
+function mustNotBeNewer(version: number, schema: string): void {
+  const known = migrations.length
+  if (version <= known) return
+  throw new HomeostatError(
+    'schema_newer',
+    `The schema ${schema} has version ${version}; this Homeostat knows versions up to ${known}. Run the newer Homeostat that wrote it, or restore a back-up from before the upgrade.`,
+    { details: { found: version, known } },
+  )
+}
+
+export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`

@@ -1,0 +1,227 @@
+// Understands a batch: what it comes to, as a sheet of columns. Each change names the revision and epoch that it expects to find.
+import { assert } from '../../base/assert.ts'
+import { canonical } from '../../base/json.ts'
+import type { Lane, No, Resource, Run } from '../../decision/state.ts'
+import { hasGeneratedId, hasOrphan, isLive, overdueAt, wakeOf } from '../facts.ts'
+import { endOf, extraOf, fixedOf, isColdSame, isStepOnly, linksOf, restOf } from '../sqlite/codec.ts'
+import type { Batch, Write } from '../store.ts'
+import { EventWriter } from './event-log.ts'
+import { planGuards } from './guards.ts'
+import type { Shape, Shapes } from './shapes.ts'
+import { Sheet } from './sheet.ts'
+import { toNullableText, toText } from './texts.ts'
+
+/** What is stored depends on these, and so does the order in which runs are claimed: never change one. */
+const laneCodes: Readonly<Record<Lane, number>> = { delete: 0, heal: 1, user: 2, background: 3 }
+
+/** Something is under way with it that is no run of its own. */
+const withoutRun = -1
+
+const orphansOf = ({ ledger }: Resource): 1 | null => (ledger.length > 0 && hasOrphan(ledger) ? 1 : null)
+const dueOf = (run: Run | null): number | null => (run === null || run.parked !== null ? null : run.dueAt)
+const overdueOf = (run: Run | null): number | null => (run === null ? null : overdueAt(run) || null)
+const byNo = (a: { readonly write: Write }, b: { readonly write: Write }) => a.write.after.no - b.write.after.no
+
+export interface Plan {
+  readonly sheet: Sheet
+  /** The place of the latest event of each written resource in the commit, in the order of the writes; 0: it has none there. */
+  readonly lasts: readonly number[]
+  /** A guard speaks about what the batch itself writes, and contradicts it: it can only conflict. */
+  readonly isHopeless: boolean
+}
+
+/** The pairs of type and status that a batch names and that were never seen. */
+export function unknownShapes(batch: Batch, shapes: Shapes): { type: string; status: string }[] {
+  const unknown = new Map<string, { type: string; status: string }>()
+  const look = (type: string, status: string) => {
+    if (shapes.find(type, status) === undefined) unknown.set(`${type}\n${status}`, { type, status })
+  }
+  const types = new Map<No, string>()
+  for (const { before, after } of batch.writes) {
+    if (batch.events.length > 0) types.set(after.no, after.type)
+    look(after.type, after.status)
+    if (before !== null && before.status !== after.status) look(before.type, before.status)
+  }
+  for (const { no, from, to } of batch.events) {
+    const type = types.get(no)
+    assert(type !== undefined, `an event of resource ${no}, which the batch does not write`)
+    look(type, from)
+    if (from !== to) look(type, to)
+  }
+  return [...unknown.values()]
+}
+
+export function planOf(batch: Batch, shapes: Shapes): Plan {
+  const sheet = new Sheet()
+  const lasts = planEvents(batch, shapes, sheet)
+  const sorted = batch.writes.map((write, i) => ({ write, last: lasts[i]! })).sort(byNo)
+  const places = new Places(shapes, sheet)
+  for (const { write, last } of sorted) places.write(write, last === 0 ? null : last)
+  planRest(batch, sheet)
+  return { sheet, lasts, isHopeless: !planGuards(batch, shapes, sheet) }
+}
+
+function planEvents(batch: Batch, shapes: Shapes, sheet: Sheet): number[] {
+  const { writes, events } = batch
+  const lasts = Array.from({ length: writes.length }, () => 0)
+  if (events.length === 0) return lasts
+  const find = placeFinder(writes)
+  const writer = new EventWriter(shapes, sheet.of('events'))
+  for (let i = 0; i < events.length; i++) {
+    const event = events[i]!
+    const at = find(event.no)
+    const place = i + 1
+    const prev = lasts[at] === 0 ? (writes[at]!.before?.last ?? 0) : lasts[at]! - place
+    writer.write(event, place, prev, writes[at]!.after.type)
+    lasts[at] = place
+  }
+  writer.flush()
+  return lasts
+}
+
+/** Where a resource is among the writes. Events usually come in the same order, one for each: looking ahead by one is enough. */
+function placeFinder(writes: readonly Write[]): (no: No) => number {
+  let at = 0
+  let places: Map<No, number> | null = null
+  return (no) => {
+    if (writes[at]?.after.no === no) return at
+    if (writes[at + 1]?.after.no === no) return ++at
+    places ??= new Map(writes.map(({ after }, place) => [after.no, place]))
+    at = places.get(no)!
+    return at
+  }
+}
+
+function planRest(batch: Batch, sheet: Sheet): void {
+  let place = 0
+  for (const run of batch.ended) sheet.of('runs').push(run.no, run.begun, ++place, `[${run.endedAt},${endOf(run)}]`)
+  // Sorted, so that two commits that record the same keys do not wait for each other crosswise.
+  const keys = batch.keys.length > 1 ? batch.keys.toSorted((a, b) => (a.key < b.key ? -1 : 1)) : batch.keys
+  for (const { key, hash, no, begun, at } of keys) sheet.of('keys').push(toText(key), toText(hash), no, begun, at)
+  for (const result of batch.late) sheet.of('late').push(result.no, JSON.stringify(result))
+  for (const incident of batch.incidents)
+    sheet.of('incidents').push(incident.no, incident.kind, JSON.stringify(incident))
+  for (const { kind, key, from, to } of batch.records ?? []) {
+    if (to !== null && from === 0) sheet.of('newRecords').push(toText(kind), toText(key), JSON.stringify(to))
+    else if (to !== null) sheet.of('recordChanges').push(toText(kind), toText(key), from, JSON.stringify(to))
+    else if (from > 0) sheet.of('recordDeletes').push(toText(kind), toText(key), from)
+    else sheet.of('absentRecords').push(toText(kind), toText(key))
+  }
+  place = 0
+  for (const value of batch.journal ?? []) sheet.of('journal').push(++place, JSON.stringify(value), canonical(value))
+}
+
+/** Puts writes where they belong. */
+export class Places {
+  private readonly shapes: Shapes
+  private readonly sheet: Sheet
+
+  constructor(shapes: Shapes, sheet: Sheet) {
+    this.shapes = shapes
+    this.sheet = sheet
+  }
+
+  /** `last`: the place of its latest event in the commit; null: it has none there. */
+  write({ before, after }: Write, last: number | null): void {
+    const shape = this.shapes.of(after.type, after.status)
+    if (before === null) return this.create(after, shape, last)
+    assert(
+      before.no === after.no && before.type === after.type && before.id === after.id,
+      `resource ${after.no} changed its name`,
+    )
+    const was = before.status === after.status ? shape : this.shapes.of(before.type, before.status)
+    this.place(before, after, shape, last, was.kind === 'terminal')
+  }
+
+  /** A state whose shape is judged anew; nothing else about it changes. */
+  rejudge(state: Resource): void {
+    const shape = this.shapes.of(state.type, state.status)
+    // Whether it was terminal before is not asked: links are put in or taken out wherever they are not as they should be.
+    this.place(state, state, shape, null, shape.kind !== 'terminal')
+  }
+
+  private place(before: Resource, after: Resource, shape: Shape, last: number | null, wasTerminal: boolean): void {
+    const isTerminal = shape.kind === 'terminal'
+    if (wasTerminal !== isTerminal || !isColdSame(before, after)) {
+      if (before.links !== after.links || wasTerminal !== isTerminal)
+        this.relink(isTerminal ? null : after, wasTerminal ? null : before)
+      this.changeCold(after, isTerminal)
+    }
+    if (before !== after && isStepOnly(before, after)) this.step(before, after, shape, last)
+    else this.sheet.of('changes').push(after.no, before.revision, before.epoch, ...this.hotValues(after, shape, last))
+  }
+
+  private create(after: Resource, shape: Shape, last: number | null): void {
+    const isTerminal = shape.kind === 'terminal'
+    this.sheet
+      .of('newResources')
+      .push(
+        after.no,
+        toText(after.type),
+        hasGeneratedId(after) ? null : toText(after.id),
+        after.parent,
+        isTerminal ? 1 : 0,
+        toText(after.tenant),
+        toNullableText(after.name),
+        after.createdAt,
+        JSON.stringify(after.properties),
+        linksOf(after),
+      )
+    if (!isTerminal) this.relink(after, null)
+    this.sheet.of('newStates').push(after.no, ...this.hotValues(after, shape, last ?? 0))
+  }
+
+  private step(before: Resource, after: Resource, shape: Shape, last: number | null): void {
+    const run = after.run!
+    const { no, revision, epoch, since } = after
+    this.sheet
+      .of('steps')
+      .push(no, before.revision, epoch, shape.id, revision, since, last, dueOf(run), overdueOf(run), restOf(run))
+  }
+
+  private hotValues(after: Resource, shape: Shape, last: number | null): (number | string | null)[] {
+    const { run } = after
+    const live = isLive(after, shape.kind)
+    return [
+      shape.id,
+      after.revision,
+      after.epoch,
+      after.since,
+      last,
+      run !== null ? run.owner : live ? withoutRun : null,
+      run === null ? null : laneCodes[run.lane],
+      dueOf(run),
+      overdueOf(run),
+      wakeOf(after.timers),
+      live ? null : shape.id,
+      orphansOf(after),
+      run === null ? null : fixedOf(run),
+      run === null ? null : restOf(run),
+      extraOf(after),
+    ]
+  }
+
+  private changeCold(after: Resource, isTerminal: boolean): void {
+    this.sheet
+      .of('coldChanges')
+      .push(
+        after.no,
+        after.parent,
+        isTerminal ? 1 : 0,
+        toText(after.tenant),
+        toNullableText(after.name),
+        JSON.stringify(after.properties),
+        linksOf(after),
+      )
+  }
+
+  /** The reverse look-up holds the links of what is not terminal. */
+  private relink(after: Resource | null, before: Resource | null): void {
+    const is = after?.links ?? {}
+    const was = before?.links ?? {}
+    for (const name in was)
+      if (is[name] !== was[name]) this.sheet.of('linkDeletes').push(was[name]!, toText(name), before!.no)
+    for (const name in is)
+      if (is[name] !== was[name]) this.sheet.of('newLinks').push(is[name]!, toText(name), after!.no)
+  }
+}

@@ -1,0 +1,354 @@
+// The store in a PostgreSQL database, for any number of processes on any number of machines. This file puts the parts together and keeps
+// their order at opening and closing; what each does is in its own.
+import type { Millis } from '../../base/clock.ts'
+import { canonical, type Json } from '../../base/json.ts'
+import type { Ask } from '../../decision/situation.ts'
+import type { Incarnation, Incident, No } from '../../decision/state.ts'
+import type { Batch, CommitAnswer, Heartbeat, KindOf, ListQuery, Store, WorkQuery } from '../store.ts'
+import { addressOf, shownAddress, type AddressOptions } from './address.ts'
+import { Committer, resolverStatements } from './committer.ts'
+import { translated } from './failures.ts'
+import { startHeartbeatThread } from './heartbeat.ts'
+import { listResources } from './lister.ts'
+import { Loader, loadStatements } from './loader.ts'
+import { migrate, quoted } from './migrations.ts'
+import { Reader, readStatements } from './reader.ts'
+import { rejudge } from './rejudge.ts'
+import { Session } from './session.ts'
+import { Shapes } from './shapes.ts'
+import { commitSettings, commitStatements } from './statements.ts'
+import { mustSuit, type Durability } from './suitability.ts'
+import { toText } from './texts.ts'
+import { Verifier, verifyStatements } from './verifier.ts'
+import { Wire, type Statements, type WireOptions } from './wire.ts'
+import { Wires } from './wires.ts'
+import { Workers, workerStatements } from './workers.ts'
+
+export interface PostgresStoreOptions extends AddressOptions {
+  /** Where the tables are. Made when it is not there. */
+  readonly schema?: string | undefined
+  /** Whom to act as (`set role`). */
+  readonly role?: string | undefined
+  /** What an acknowledged change must survive; less is refused when the store is opened. The default is `disk`. */
+  readonly durability?: Durability | undefined
+  /** Commits under way at once. Two keep a server busy that has few cores; take one where many workers share it. */
+  readonly commits?: number | undefined
+  /** How long a commit may take before its connection is given up and its outcome found out on another. */
+  readonly patienceMs?: number | undefined
+  /** Only look: nothing can be committed or registered. The schema must exist. */
+  readonly readonly?: boolean | undefined
+  /** Leases run by the server's clock (the default), or by the times that are given: for tests. */
+  readonly clock?: 'server' | 'given' | undefined
+  readonly log?: ((line: string) => void) | undefined
+}
+
+export interface PostgresStore extends Store {
+  /** What an acknowledged change survives. */
+  readonly durability: Durability
+  /** Commits whose outcome was unknown at first, by what they turned out to be. */
+  readonly resolved: { readonly committed: number; readonly undone: number }
+}
+
+const openMs = 10_000
+const settingStatements = {
+  setFromNothing: `insert into setting as s (name, value) values ($1::text, $2::text) on conflict (name) do update set value = excluded.value
+    where s.value = 'null' returning 1`,
+  setFrom: 'update setting set value = $2::text where name = $1::text and value = $3::text returning 1',
+  closeIncident: 'delete from incident where no = $1::int8 and kind = $2::text',
+  newHandle: `update counter set value = value + 1 where name = 'handle' returning value`,
+} as const satisfies Statements
+
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
+  try {
+    return await PostgresHandle.open(options)
+  } catch (error) {
+    throw translated(error)
+  }
+}
+
+/** The connections of one handle, by what they are for. */
+class Connections {
+  readonly base: Readonly<Record<string, string>>
+  readonly commits: Wires
+  readonly resolvers: Wires
+  readonly loads: Wires
+  readonly reads: Wires
+  private readonly options: PostgresStoreOptions
+
+  constructor(options: PostgresStoreOptions) {
+    this.options = options
+    const { schema = 'homeostat', role, durability = 'disk' } = options
+    this.base = {
+      ...(role === undefined ? {} : { role: quoted(role) }),
+      search_path: quoted(schema),
+      // A database or role may be set to less: what is promised counts here.
+      ...(durability === 'none' ? {} : { synchronous_commit: 'on' }),
+      client_min_messages: 'warning',
+    }
+    const committing = { ...commitSettings, ...this.base }
+    const reading = {
+      ...committing,
+      default_transaction_isolation: "'repeatable read'",
+      default_transaction_read_only: 'on',
+    }
+    const writers = { ...commitStatements, ...workerStatements, ...settingStatements }
+    const wires = (settings: Readonly<Record<string, string>>, statements: Statements, size: number) =>
+      new Wires(() => this.open({ settings, statements }), size)
+    this.commits = wires(committing, writers, options.commits ?? 2)
+    this.resolvers = wires(committing, resolverStatements, 2)
+    this.loads = wires(reading, loadStatements, 2)
+    this.reads = wires(reading, { ...readStatements, ...verifyStatements }, 2)
+  }
+
+  open(how: Pick<WireOptions, 'settings' | 'statements' | 'onGone' | 'onNotification'>): Promise<Wire> {
+    return Wire.open({ address: addressOf(this.options), openMs, ...how })
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.commits.close(), this.resolvers.close(), this.loads.close(), this.reads.close()])
+  }
+}
+
+class PostgresHandle implements PostgresStore {
+  readonly durability: Durability
+  readonly commitsAtOnce: number
+  readonly learnsLater = true
+  private readonly options: PostgresStoreOptions
+  private readonly connections: Connections
+  private readonly shapes: Shapes
+  private readonly session: Session
+  private readonly committer: Committer
+  private readonly loader: Loader
+  private readonly reader: Reader
+  private readonly workersOf: Workers
+  private readonly listeners = new Set<() => void>()
+  private readonly heartbeats = new Set<Heartbeat>()
+  private foreign = false
+
+  private constructor(options: PostgresStoreOptions, connections: Connections, handle: number, durability: Durability) {
+    const { schema = 'homeostat', patienceMs = 30_000, log = () => {} } = options
+    this.options = options
+    this.connections = connections
+    this.durability = durability
+    this.commitsAtOnce = options.commits ?? 2
+    const { commits, resolvers, loads, reads } = connections
+    const verifier = new Verifier(reads)
+    this.shapes = new Shapes(commits)
+    this.committer = new Committer({
+      wires: commits,
+      resolvers,
+      shapes: this.shapes,
+      verifier,
+      handle,
+      patienceMs,
+      log,
+    })
+    this.loader = new Loader(loads, this.shapes)
+    this.reader = new Reader(reads, this.shapes)
+    this.session = new Session({
+      // A beat need not survive a fail-over, and must not wait for a standby.
+      open: (on) =>
+        connections.open({
+          settings: { ...connections.base, synchronous_commit: 'local' },
+          statements: workerStatements,
+          ...on,
+        }),
+      channel: `homeostat ${schema}`,
+      sign: String(handle),
+      onOthers: () => {
+        this.foreign = true
+        this.wake()
+      },
+      log,
+    })
+    this.workersOf = new Workers({
+      session: this.session,
+      wires: commits,
+      owners: () => this.reader.ownersOfLive(),
+      isClockGiven: options.clock === 'given',
+    })
+  }
+
+  static async open(options: PostgresStoreOptions): Promise<PostgresHandle> {
+    const { schema = 'homeostat', durability = 'disk', readonly = false, log } = options
+    const connections = new Connections(options)
+    const opened: Wire[] = []
+    let store: PostgresHandle | null = null
+    try {
+      const bare = () => connections.open({ settings: connections.base, statements: {} })
+      for (const wire of await Promise.all([bare(), bare()])) opened.push(wire)
+      const [first, second] = opened as [Wire, Wire]
+      const level = await mustSuit(first, second, durability, readonly)
+      await migrate(first, schema, readonly)
+      const newHandle = settingStatements.newHandle
+      const handle = readonly ? 0 : Number((await first.query(newHandle))[0]![0])
+      store = new PostgresHandle(options, connections, handle, level)
+      await Promise.all([store.session.start(), store.shapes.reload(), connections.loads.warm()])
+      log?.(`opened ${shownAddress(options.url)}, schema ${schema}; commits survive: ${level}`)
+      return store
+    } catch (error) {
+      await store?.session.close()
+      await connections.close()
+      throw error
+    } finally {
+      for (const wire of opened) await wire.close().catch(() => {})
+    }
+  }
+
+  get resolved() {
+    return this.committer.resolved
+  }
+
+  async useKinds(kindOf: KindOf): Promise<void> {
+    if (!(await this.shapes.differFrom(kindOf)) || this.options.readonly === true) return
+    await this.writing((wire) => rejudge(wire, this.shapes, kindOf))
+  }
+
+  register(worker: { name: string; leaseMs: number; now: Millis }): Promise<Incarnation> {
+    return this.workersOf.register(worker)
+  }
+
+  beat(worker: { no: Incarnation; leaseMs: number; now: Millis }): Promise<boolean> {
+    return this.workersOf.beat(worker)
+  }
+
+  keepBeating = ({ no, leaseMs }: { no: Incarnation; leaseMs: number }): Heartbeat => {
+    const { url, tls } = this.options
+    const settings = { ...this.connections.base, synchronous_commit: 'local' }
+    const heartbeat = startHeartbeatThread({ address: { url, tls }, settings, no, leaseMs })
+    this.heartbeats.add(heartbeat)
+    return heartbeat
+  }
+
+  end(worker: { no: Incarnation; as: 'ended' | 'dead' | 'expired'; now: Millis }): Promise<boolean> {
+    return this.workersOf.end(worker)
+  }
+
+  workers(now: Millis) {
+    return this.workersOf.all(now)
+  }
+
+  forgetWorkers(nos: readonly Incarnation[]): Promise<void> {
+    return this.workersOf.forget(nos)
+  }
+
+  load(asks: readonly Ask[]) {
+    return this.loader.load(asks)
+  }
+
+  async commit(batch: Batch): Promise<CommitAnswer> {
+    const answer = await this.committer.commit(batch).catch((error: unknown) => {
+      throw translated(error)
+    })
+    if (answer.committed) this.changed()
+    return answer
+  }
+
+  othersWrote(): boolean {
+    const wrote = this.foreign
+    this.foreign = false
+    return wrote
+  }
+
+  work(query: WorkQuery, now: Millis, limit: number, after: No = 0) {
+    return this.reader.workFor(query, now, limit, after)
+  }
+
+  list(query: ListQuery) {
+    return listResources(this.connections.reads, this.shapes, query)
+  }
+
+  counts() {
+    return this.reader.counts()
+  }
+
+  history(no: No, before: number | null, limit: number) {
+    return this.reader.history(no, before, limit)
+  }
+
+  events(after: number, limit: number) {
+    return this.reader.eventsAfter(after, limit)
+  }
+
+  endedRuns(query: { no?: No; limit: number }) {
+    return this.reader.endedRuns(query)
+  }
+
+  lateResults(no: No) {
+    return this.reader.lateResults(no)
+  }
+
+  incidents(limit: number) {
+    return this.reader.incidents(limit)
+  }
+
+  async closeIncident(no: No, kind: Incident['kind']): Promise<void> {
+    await this.write('closeIncident', String(no), kind)
+  }
+
+  setting(name: string): Promise<Json> {
+    return this.reader.setting(name)
+  }
+
+  async changeSetting(name: string, from: Json, to: Json): Promise<boolean> {
+    const values = [toText(name), canonical(to)]
+    const rows = await (from === null
+      ? this.write('setFromNothing', ...values)
+      : this.write('setFrom', ...values, canonical(from)))
+    if (rows.length > 0) this.changed()
+    return rows.length > 0
+  }
+
+  record(kind: string, key: string) {
+    return this.reader.record(kind, key)
+  }
+
+  records(query: { kind: string; after: string; limit: number }) {
+    return this.reader.records(query)
+  }
+
+  journal(after: number, limit: number) {
+    return this.reader.journal(after, limit)
+  }
+
+  liveShapes() {
+    return this.reader.liveShapes()
+  }
+
+  onChange(wake: () => void): () => void {
+    // Wrapped, so that the same function given twice is two listeners.
+    const listener = () => wake()
+    this.listeners.add(listener)
+    return () => void this.listeners.delete(listener)
+  }
+
+  async close(): Promise<void> {
+    this.listeners.clear()
+    this.committer.close()
+    for (const heartbeat of this.heartbeats) await heartbeat.stop()
+    await this.session.close()
+    await this.connections.close()
+  }
+
+  private changed(): void {
+    this.session.tell()
+    this.wake()
+  }
+
+  private wake(): void {
+    for (const wake of this.listeners) wake()
+  }
+
+  private async write(name: keyof typeof settingStatements, ...values: readonly string[]) {
+    const [rows] = await this.writing((wire) => wire.run([{ name, values }]))
+    return rows!
+  }
+
+  private async writing<T>(work: (wire: Wire) => Promise<T>): Promise<T> {
+    try {
+      return await this.connections.commits.use(work)
+    } catch (error) {
+      throw translated(error)
+    }
+  }
+}

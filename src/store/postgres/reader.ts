@@ -1,0 +1,223 @@
+// Every question but those of decisions: work, counts, history, the feed, and what is kept beside resources.
+import { unreachable } from '../../base/assert.ts'
+import type { Millis } from '../../base/clock.ts'
+import type { Json } from '../../base/json.ts'
+import type { EndedRun, Incarnation, Incident, LateResult, No, Resource, StoredEvent } from '../../decision/state.ts'
+import type { JournalEntry, StatusCount, StoredRecord, WorkQuery } from '../store.ts'
+import type { Chunk } from './event-log.ts'
+import { translated } from './failures.ts'
+import type { Row } from './pipeline.ts'
+import type { Shapes } from './shapes.ts'
+import { chunkOf, endOfRow, eventsIn, joinResource, resourcesOf, stateColumns } from './states.ts'
+import { fromText, numbersOf, toText } from './texts.ts'
+import type { Statements, Wire } from './wire.ts'
+import type { Wires } from './wires.ts'
+
+/** States of these numbers, in order. The numbers are found first, each by the index that is meant for it. */
+const statesOf = (numbers: string, order = 'f.no') =>
+  `with f as materialized (${numbers}) select ${stateColumns} from f join state s on s.no = f.no ${joinResource} order by ${order}`
+
+export const readStatements = {
+  ownedBy: statesOf(`select p.no from unnest($1::int8[]) v(owner) cross join lateral
+    (select no from state where owner = v.owner and owner is not null and no > $2::int8 order by no limit $3::int8) p order by p.no limit $3::int8`),
+  waiting: statesOf(
+    'select no from state where owner = 0 and owner is not null and due <= $1::float8 and no > $2::int8 order by no limit $3::int8',
+  ),
+  withoutRun:
+    statesOf(`select t.no from state t join shape on shape.id = t.shape where t.owner = -1 and t.owner is not null
+    and t.run is null and shape.kind = 'transitional' and t.no > $1::int8 order by t.no limit $2::int8`),
+  overdue: statesOf(`select no from (select no, overdue from state where owner >= -1 and owner is not null offset 0) l
+    where overdue <= $1::float8 and no > $2::int8 order by no limit $3::int8`),
+  timers: statesOf(
+    'select no, wake from state where wake <= $1::float8 and wake is not null order by wake, no limit $2::int8',
+    'f.wake, f.no',
+  ),
+  orphans: statesOf('select no from state where orphans and no > $1::int8 order by no limit $2::int8'),
+  owners: 'select distinct owner from state where owner > 0 and owner is not null',
+  counts: 'select shape, count(*) from state group by shape',
+  liveShapes: `select shape, substring(run from '^\\[[^,]*,[^,]*,("(?:[^"\\\\]|\\\\.)*")'), substring(rest from '^\\[(\\d+)'), count(*)
+    from state where owner >= -1 and owner is not null group by 1, 2, 3`,
+  lastOf:
+    'select case when s.seq = 0 then 0 else coalesce(c.n + s.seq, 0) end from state s left join commit c on c.batch = s.batch where s.no = $1::int8',
+  chunkWith: 'select first, body from event where first <= $1::int8 order by first desc limit 1',
+  chunksFrom: `select first, body from event
+    where first >= coalesce((select first from event where first <= $1::int8 order by first desc limit 1), 0) order by first limit $2::int8`,
+  endedOf: 'select no, body from run where no = $1::int8 order by n desc limit $2::int8',
+  endedLast: 'select no, body from run where n > (select runs from feed) - $1::int8 order by n desc limit $1::int8',
+  late: 'select body from late where no = $1::int8 order by id',
+  openIncidents: 'select body from incident order by id desc limit $1::int8',
+  setting: 'select value from setting where name = $1::text',
+  record: 'select version, value from record where kind = $1::text and key = $2::text',
+  records:
+    'select key, version, value from record where kind = $1::text and key > $2::text order by key limit $3::int8',
+  journalAfter: 'select n, value, hash from journal where n > $1::int8 order by n limit $2::int8',
+} as const satisfies Statements
+
+type Name = keyof typeof readStatements
+
+export class Reader {
+  private readonly wires: Wires
+  private readonly shapes: Shapes
+
+  constructor(wires: Wires, shapes: Shapes) {
+    this.wires = wires
+    this.shapes = shapes
+  }
+
+  async workFor(query: WorkQuery, now: Millis, limit: number, after: No): Promise<readonly Resource[]> {
+    switch (query.work) {
+      case 'ownedBy':
+        return this.states('ownedBy', numbersOf(query.owners), after, limit)
+      case 'waiting':
+      case 'overdue':
+        return this.states(query.work, now, after, limit)
+      case 'withoutRun':
+      case 'orphans':
+        return this.states(query.work, after, limit)
+      case 'timers':
+        return this.states('timers', now, limit)
+      default:
+        return unreachable(query)
+    }
+  }
+
+  async ownersOfLive(): Promise<Incarnation[]> {
+    return (await this.rows('owners')).map(([owner]) => Number(owner))
+  }
+
+  async counts(): Promise<readonly StatusCount[]> {
+    const rows = await this.rows('counts')
+    if (rows.some(([shape]) => !this.shapes.has(Number(shape)))) await this.shapes.reload()
+    const found = rows.map(([id, count]) => {
+      const { type, status } = this.shapes.get(Number(id))
+      return { type, status, count: Number(count) }
+    })
+    return found.sort((a, b) => order(a.type, b.type) || order(a.status, b.status))
+  }
+
+  async liveShapes() {
+    const rows = await this.rows('liveShapes')
+    if (rows.some(([shape]) => !this.shapes.has(Number(shape)))) await this.shapes.reload()
+    return rows.map(([id, operation, step, count]) => {
+      const { type, status } = this.shapes.get(Number(id))
+      return {
+        type,
+        status,
+        operation: operation === null || operation === undefined ? '' : (JSON.parse(operation) as string),
+        step: step === null ? -1 : Number(step),
+        count: Number(count),
+      }
+    })
+  }
+
+  /** Along the chain of one resource, from the newest backwards: as many look-ups as there are chunks on the way. */
+  history(no: No, before: number | null, limit: number): Promise<readonly StoredEvent[]> {
+    return this.use(async (wire) => {
+      const page: StoredEvent[] = []
+      if (limit <= 0) return page
+      const known = before === null ? null : await this.eventAt(wire, before, null)
+      let n = known?.event.no === no ? known.event.prev : await this.lastOf(wire, no)
+      let chunk = known?.chunk ?? null
+      while (n > 0 && page.length < limit) {
+        const found = await this.eventAt(wire, n, chunk)
+        // Retention has cut the chain here.
+        if (found === null) break
+        if (before === null || n < before) page.push(found.event)
+        chunk = found.chunk
+        n = found.event.prev
+      }
+      return page
+    })
+  }
+
+  async eventsAfter(n: number, limit: number): Promise<readonly StoredEvent[]> {
+    if (limit <= 0) return []
+    // A chunk has at least one event, and the first chunk may end before the first that is wanted.
+    const chunks = (await this.rows('chunksFrom', n + 1, limit + 1)).map(chunkOf)
+    let left = limit
+    return eventsIn(chunks, this.shapes, (chunk) => {
+      const wanted: number[] = []
+      for (let next = Math.max(n + 1, chunk.first); next < chunk.end && left > 0; next++, left--) wanted.push(next)
+      return wanted
+    })
+  }
+
+  async endedRuns({ no, limit }: { readonly no?: No; readonly limit: number }): Promise<readonly EndedRun[]> {
+    const rows = no === undefined ? await this.rows('endedLast', limit) : await this.rows('endedOf', no, limit)
+    return rows.map(([of, body]) => endOfRow(of!, body!))
+  }
+
+  async lateResults(no: No): Promise<readonly LateResult[]> {
+    return (await this.rows('late', no)).map(([body]) => JSON.parse(body!) as LateResult)
+  }
+
+  async incidents(limit: number): Promise<readonly Incident[]> {
+    return (await this.rows('openIncidents', limit)).map(([body]) => JSON.parse(body!) as Incident)
+  }
+
+  async setting(name: string): Promise<Json> {
+    const [row] = await this.rows('setting', toText(name))
+    return row === undefined ? null : (JSON.parse(row[0]!) as Json)
+  }
+
+  async record(kind: string, key: string): Promise<StoredRecord | null> {
+    const [row] = await this.rows('record', toText(kind), toText(key))
+    return row === undefined ? null : { kind, key, value: JSON.parse(row[1]!) as Json, version: Number(row[0]) }
+  }
+
+  async records(query: { kind: string; after: string; limit: number }): Promise<readonly StoredRecord[]> {
+    const { kind, after, limit } = query
+    // No key is empty: everything is above ''.
+    const rows = await this.rows('records', toText(kind), after === '' ? '' : toText(after), limit)
+    return rows.map(([key, version, value]) => ({
+      kind,
+      key: fromText(key!),
+      value: JSON.parse(value!) as Json,
+      version: Number(version),
+    }))
+  }
+
+  async journal(after: number, limit: number): Promise<readonly JournalEntry[]> {
+    const rows = await this.rows('journalAfter', after, limit)
+    return rows.map(([n, value, hash]) => ({ n: Number(n), value: JSON.parse(value!) as Json, hash: hash! }))
+  }
+
+  private async lastOf(wire: Wire, no: No): Promise<number> {
+    const [rows] = await wire.run([{ name: 'lastOf', values: [String(no)] }])
+    return Number(rows![0]?.[0] ?? 0)
+  }
+
+  private async eventAt(
+    wire: Wire,
+    n: number,
+    near: Chunk | null,
+  ): Promise<{ readonly chunk: Chunk; readonly event: StoredEvent } | null> {
+    let chunk = near
+    if (chunk === null || !chunk.has(n)) {
+      const [rows] = await wire.run([{ name: 'chunkWith', values: [String(n)] }])
+      chunk = rows!.length === 0 ? null : chunkOf(rows![0]!)
+      if (chunk === null || !chunk.has(n)) return null
+    }
+    const [event] = await eventsIn([chunk], this.shapes, () => [n])
+    return { chunk, event: event! }
+  }
+
+  private async states(name: Name, ...values: readonly (string | number)[]): Promise<Resource[]> {
+    return resourcesOf(await this.rows(name, ...values), this.shapes)
+  }
+
+  private async rows(name: Name, ...values: readonly (string | number)[]): Promise<readonly Row[]> {
+    const [rows] = await this.use((wire) => wire.run([{ name, values: values.map(String) }]))
+    return rows!
+  }
+
+  private async use<T>(work: (wire: Wire) => Promise<T>): Promise<T> {
+    try {
+      return await this.wires.use(work)
+    } catch (error) {
+      throw translated(error)
+    }
+  }
+}
+
+const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

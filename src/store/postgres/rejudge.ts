@@ -1,0 +1,40 @@
+// A declaration may change what a status means. What stands in such a status is then put where it belongs now, while no commit can be
+// numbered: others find out when theirs is, and judge as the table says from then on.
+import type { KindOf } from '../store.ts'
+import { Places } from './planner.ts'
+import type { Shapes } from './shapes.ts'
+import { Sheet } from './sheet.ts'
+import { joinResource, resourcesOf, stateColumns } from './states.ts'
+import { numbersOf } from './texts.ts'
+import type { Wire } from './wire.ts'
+
+const page = 1000
+
+export async function rejudge(wire: Wire, shapes: Shapes, kindOf: KindOf): Promise<void> {
+  await wire.query('begin')
+  try {
+    await wire.query('select 1 from feed where one = 1 for update')
+    const changed = await shapes.judge(wire, kindOf)
+    const ids = numbersOf(changed.map(({ id }) => id))
+    const standing = `select ${stateColumns} from state s ${joinResource} where s.shape = any($1::int4[]) and s.no > $2::int8 order by s.no limit ${page}`
+    for (let after = 0, more = changed.length > 0; more;) {
+      const states = await resourcesOf(await wire.query(standing, [ids, after]), shapes)
+      const sheet = new Sheet()
+      const places = new Places(shapes, sheet)
+      for (const state of states) places.rejudge(state)
+      for (const name of ['changes', 'coldChanges', 'linkDeletes', 'newLinks'] as const) {
+        const columns = sheet.find(name)
+        if (columns === null) continue
+        const extra = name === 'changes' ? ['0', String(columns.count)] : []
+        await wire.run([{ name, values: [...columns.values, ...extra] }])
+      }
+      after = states.at(-1)?.no ?? after
+      more = states.length === page
+    }
+    await wire.query('commit')
+  } catch (error) {
+    if (wire.isOpen) await wire.query('rollback').catch(() => {})
+    await shapes.reload().catch(() => {})
+    throw error
+  }
+}

@@ -1,0 +1,123 @@
+// The connection that stands for this process: it holds the locks by which others see that the process lives, hears of their commits
+// and tells them of ours. It is opened again when it breaks; until then others take us for dead, which the fence makes safe.
+import { systemClock } from '../../base/clock.ts'
+import { HomeostatError } from '../../base/errors.ts'
+import type { Wire, WireOptions } from './wire.ts'
+
+/** Others are told at most so often: they look by themselves too, only more slowly. */
+const tellEveryMs = 20
+const reopenFirstMs = 50
+const reopenAtMostMs = 2_000
+
+export interface SessionParts {
+  readonly open: (on: Pick<WireOptions, 'onGone' | 'onNotification'>) => Promise<Wire>
+  readonly channel: string
+  /** How this handle signs what it tells. */
+  readonly sign: string
+  /** Others have committed, or may have while nobody listened. */
+  readonly onOthers: () => void
+  readonly log: (line: string) => void
+}
+
+export class Session {
+  private readonly parts: SessionParts
+  private wire: Wire | null = null
+  private opening: Promise<Wire> | null = null
+  private readonly locks = new Set<number>()
+  private isClosed = false
+  private hasToTell = false
+  private telling: (() => void) | null = null
+
+  constructor(parts: SessionParts) {
+    this.parts = parts
+  }
+
+  async start(): Promise<void> {
+    await this.connected()
+  }
+
+  async use<T>(work: (wire: Wire) => Promise<T>): Promise<T> {
+    return work(await this.connected())
+  }
+
+  async hold(lock: number): Promise<void> {
+    const wire = await this.connected()
+    await wire.query('select pg_advisory_lock($1::int8)', [lock])
+    this.locks.add(lock)
+  }
+
+  async release(lock: number): Promise<void> {
+    this.locks.delete(lock)
+    if (this.wire?.isOpen) await this.wire.query('select pg_advisory_unlock($1::int8)', [lock])
+  }
+
+  /** Something was committed here: others are told soon. */
+  tell(): void {
+    this.hasToTell = true
+    if (this.telling !== null || this.isClosed) return
+    this.sendWord()
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true
+    this.telling?.()
+    const { wire } = this
+    this.wire = null
+    if (wire === null || !wire.isOpen) return
+    // Said before the connection ends: the server may take its time to notice that.
+    await wire
+      .query(`select pg_notify($1, $2), pg_advisory_unlock_all()`, [this.parts.channel, this.parts.sign])
+      .catch(() => {})
+    await wire.close().catch(() => {})
+  }
+
+  private sendWord(): void {
+    const { wire } = this
+    if (!this.hasToTell || wire === null || !wire.isOpen) return
+    this.hasToTell = false
+    void wire.query('select pg_notify($1, $2)', [this.parts.channel, this.parts.sign]).catch(() => {})
+    this.telling = systemClock.after(tellEveryMs, () => {
+      this.telling = null
+      this.sendWord()
+    })
+  }
+
+  private connected(): Promise<Wire> {
+    if (this.isClosed) throw new HomeostatError('store_unavailable', 'The store is closed. Open it again.')
+    if (this.wire?.isOpen) return Promise.resolve(this.wire)
+    this.opening ??= this.open().finally(() => (this.opening = null))
+    return this.opening
+  }
+
+  private async open(): Promise<Wire> {
+    const { channel, sign, onOthers } = this.parts
+    const isAgain = this.wire !== null
+    const wire = await this.parts.open({
+      onGone: (error) => this.lost(error),
+      onNotification: (payload) => {
+        if (payload !== sign) onOthers()
+      },
+    })
+    await wire.query(`listen "${channel}"`)
+    for (const lock of this.locks) await wire.query('select pg_advisory_lock($1::int8)', [lock])
+    this.wire = wire
+    // What was said meanwhile was not heard.
+    if (isAgain) onOthers()
+    return wire
+  }
+
+  private lost(error: Error): void {
+    if (this.isClosed) return
+    this.parts.log(`the connection that stands for this process is lost: ${error.message}`)
+    void this.reopen(reopenFirstMs)
+  }
+
+  private async reopen(pauseMs: number): Promise<void> {
+    if (this.isClosed) return
+    try {
+      await this.connected()
+    } catch {
+      systemClock.after(pauseMs, () => void this.reopen(Math.min(pauseMs * 2, reopenAtMostMs)))
+    }
+  }
+}

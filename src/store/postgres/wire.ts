@@ -1,0 +1,146 @@
+// One connection to the server: opened with its settings and its statements prepared, used by one question at a time, and watched:
+// a connection that fails is never used again.
+import pg from 'pg'
+import type { ClientConfig, Submittable } from 'pg'
+import { systemClock } from '../../base/clock.ts'
+import { HomeostatError } from '../../base/errors.ts'
+import { Pipeline, type Row, type Step } from './pipeline.ts'
+
+/** Named statements, by name. They are prepared when a connection opens: in the middle of a failed pipeline it would be skipped. */
+export type Statements = Readonly<Record<string, string>>
+
+export interface WireOptions {
+  readonly address: ClientConfig
+  /** Settings of the session. */
+  readonly settings: Readonly<Record<string, string>>
+  readonly statements: Statements
+  /** The connection is gone without having been closed here. */
+  readonly onGone?: (error: Error) => void
+  readonly onNotification?: (payload: string) => void
+  /** How long opening may take. */
+  readonly openMs: number
+}
+
+export class Wire {
+  private readonly client: pg.Client
+  private last: Promise<unknown> = Promise.resolve()
+  private notices = 0
+  isOpen = true
+
+  private constructor(client: pg.Client) {
+    this.client = client
+  }
+
+  static async open(options: WireOptions): Promise<Wire> {
+    const { address, settings, statements, openMs, onGone, onNotification } = options
+    const client = new pg.Client({ ...address, connectionTimeoutMillis: openMs, keepAlive: true })
+    const wire = new Wire(client)
+    let isReady = false
+    const gone = (error: Error) => {
+      if (!wire.isOpen) return
+      wire.isOpen = false
+      if (isReady) onGone?.(error)
+    }
+    client.on('error', gone)
+    client.on('end', () => gone(new Error('the server has closed the connection')))
+    client.on('notice', () => wire.notices++)
+    client.on('notification', ({ payload }) => onNotification?.(payload ?? ''))
+    await client.connect()
+    try {
+      const sets = Object.entries(settings).map(([name, value]) => `set ${name} to ${value}`)
+      if (sets.length > 0) await client.query(sets.join(';'))
+      const named = Object.entries(statements)
+      if (named.length > 0) await prepareAll(client, named)
+      isReady = true
+      // What was noticed while opening says nothing about commits.
+      wire.notices = 0
+      return wire
+    } catch (error) {
+      await wire.close()
+      throw error
+    }
+  }
+
+  /** The process on the server's side. */
+  get pid(): number {
+    return (this.client as unknown as { processID: number }).processID
+  }
+
+  /** How many notices and warnings have come: one that comes with a commit makes its durability doubtful. */
+  get noticesSeen(): number {
+    return this.notices
+  }
+
+  /** All of them in one transaction; the rows of each. */
+  run(steps: readonly Step[]): Promise<readonly (readonly Row[])[]> {
+    return this.inTurn(
+      () =>
+        new Promise((resolve, reject) => {
+          this.client.query(new Pipeline(steps, resolve, reject) as unknown as Submittable)
+        }),
+    )
+  }
+
+  /** One statement of its own, or several without values. */
+  query(text: string, values: readonly (string | number | null)[] = []): Promise<readonly Row[]> {
+    return this.inTurn(async () => {
+      const config = { text, values: values.length === 0 ? undefined : [...values], rowMode: 'array' as const, types }
+      const result = (await this.client.query(config as pg.QueryArrayConfig)) as unknown as { rows: Row[] }
+      return result.rows ?? []
+    })
+  }
+
+  /** Ends it at once, whatever is under way: the outcome of that is then unknown. */
+  cut(): void {
+    this.isOpen = false
+    ;(this.client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy()
+  }
+
+  async close(): Promise<void> {
+    this.isOpen = false
+    await this.client.end()
+  }
+
+  /** Cuts the connection when the work takes longer: a server that is gone may never say so. */
+  async within<T>(ms: number, work: Promise<T>): Promise<T> {
+    const cancel = systemClock.after(ms, () => this.cut())
+    try {
+      return await work
+    } finally {
+      cancel()
+    }
+  }
+
+  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.last.then(() => {
+      if (!this.isOpen) throw new HomeostatError('store_unavailable', 'The connection to PostgreSQL is closed.')
+      return work()
+    })
+    this.last = turn.catch(() => {})
+    return turn
+  }
+}
+
+/** Everything as the text that the server sends. */
+const types = { getTypeParser: () => (value: unknown) => value }
+
+/** One round trip for all. */
+function prepareAll(client: pg.Client, named: readonly (readonly [string, string])[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const query = {
+      submit(connection: {
+        parse(config: { name: string; text: string; types: readonly number[] }): void
+        sync(): void
+        readonly stream: { cork(): void; uncork(): void }
+      }) {
+        connection.stream.cork()
+        for (const [name, text] of named) connection.parse({ name, text, types: [] })
+        connection.sync()
+        connection.stream.uncork()
+      },
+      handleError: (error: Error) => reject(error),
+      handleReadyForQuery: () => resolve(),
+    }
+    client.query(query as unknown as Submittable)
+  })
+}

@@ -1,0 +1,84 @@
+// A few connections of one kind, opened when they are needed and replaced when they fail.
+import { HomeostatError } from '../../base/errors.ts'
+import type { Wire } from './wire.ts'
+
+export class Wires {
+  private readonly open: () => Promise<Wire>
+  private readonly size: number
+  private readonly free: Wire[] = []
+  private readonly waiting: ((wire: Wire | null) => void)[] = []
+  private readonly all = new Set<Wire>()
+  private opening = 0
+  private isClosed = false
+
+  constructor(open: () => Promise<Wire>, size: number) {
+    this.open = open
+    this.size = size
+  }
+
+  /** Opens the first ahead of its use. */
+  async warm(): Promise<void> {
+    await this.use(() => Promise.resolve())
+  }
+
+  get isBusy(): boolean {
+    return this.free.length === 0 && this.all.size + this.opening >= this.size
+  }
+
+  async use<T>(work: (wire: Wire) => Promise<T>): Promise<T> {
+    const wire = await this.take()
+    try {
+      return await work(wire)
+    } finally {
+      this.give(wire)
+    }
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true
+    for (const resolve of this.waiting.splice(0)) resolve(null)
+    await Promise.all([...this.all].map((wire) => wire.close().catch(() => {})))
+    this.all.clear()
+    this.free.length = 0
+  }
+
+  private async take(): Promise<Wire> {
+    for (;;) {
+      if (this.isClosed) throw new HomeostatError('store_unavailable', 'The store is closed. Open it again.')
+      const wire = this.free.pop()
+      if (wire !== undefined) {
+        if (wire.isOpen) return wire
+        this.all.delete(wire)
+        continue
+      }
+      if (this.all.size + this.opening < this.size) return this.add()
+      const given = await new Promise<Wire | null>((resolve) => this.waiting.push(resolve))
+      if (given?.isOpen) return given
+      if (given !== null) this.all.delete(given)
+    }
+  }
+
+  private async add(): Promise<Wire> {
+    this.opening++
+    try {
+      const wire = await this.open()
+      this.all.add(wire)
+      return wire
+    } catch (error) {
+      // Whoever waits may try by itself.
+      this.waiting.shift()?.(null)
+      throw error
+    } finally {
+      this.opening--
+    }
+  }
+
+  private give(wire: Wire): void {
+    const next = this.waiting.shift()
+    if (!wire.isOpen) {
+      this.all.delete(wire)
+      next?.(null)
+    } else if (next !== undefined) next(wire)
+    else this.free.push(wire)
+  }
+}

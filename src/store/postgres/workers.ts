@@ -1,0 +1,115 @@
+// Incarnations and their leases: one row each, renewed by one small update. Whether a process lives is seen by a lock that its session
+// holds: the server drops it with the connection, so that a process that died is noticed at once, not when its lease has run out.
+import type { Millis } from '../../base/clock.ts'
+import { systemRandom } from '../../base/random.ts'
+import type { Incarnation } from '../../decision/state.ts'
+import type { WorkerRow } from '../store.ts'
+import { translated } from './failures.ts'
+import type { Row } from './pipeline.ts'
+import type { Session } from './session.ts'
+import { fromText, numbersOf, toText } from './texts.ts'
+import type { Statements, Wire } from './wire.ts'
+import type { Wires } from './wires.ts'
+
+/** Null as the time means: the server's own. */
+const now = (parameter: number) =>
+  `coalesce($${parameter}::float8, floor(extract(epoch from clock_timestamp()) * 1000)::float8)`
+
+export const workerStatements = {
+  /** A higher number than any that was given, also to one that is known only as an owner. */
+  register: `with c as (update counter set value = greatest(value, (select coalesce(max(no), 0) from worker)) + 1 where name = 'incarnation'
+      returning value), t as (select ${now(3)} as now)
+    insert into worker (no, name, started, beat, lease, state, lock)
+    select c.value, $1::text, t.now, t.now, t.now + $2::float8, 'live', $4::int8 from c, t returning no`,
+  beat: `with t as (select ${now(3)} as now) update worker w set beat = t.now, lease = t.now + $2::float8 from t
+    where w.no = $1::int8 and w.state = 'live' and w.lease > t.now returning 1`,
+  end: `with t as (select ${now(3)} as now) update worker w set state = $2::text from t
+    where w.no = $1::int8 and w.state = 'live' and ($2::text <> 'expired' or w.lease <= t.now) returning 1`,
+  workers: `with t as (select ${now(1)} as now),
+    held as (select (classid::int8 << 32) | objid::int8 as lock from pg_locks where locktype = 'advisory' and objsubid = 1 and granted
+      and database = (select oid from pg_database where datname = current_database()))
+    select w.no, w.name, w.started, w.beat, w.lease, case when w.state <> 'live' then w.state
+      when not exists (select 1 from held where held.lock = w.lock) then 'dead' when w.lease <= t.now then 'expired' else 'live' end
+    from worker w, t order by w.no`,
+  forget: `delete from worker w using unnest($1::int8[]) v(no) where w.no = v.no and w.state <> 'live'
+    and not exists (select 1 from state s where s.owner = w.no and s.owner is not null)`,
+} as const satisfies Statements
+
+export interface WorkersParts {
+  /** For beats, and for the locks. */
+  readonly session: Session
+  /** For what must survive a fail-over: a number must never be given twice. */
+  readonly wires: Wires
+  readonly owners: () => Promise<readonly Incarnation[]>
+  readonly isClockGiven: boolean
+}
+
+export class Workers {
+  private readonly parts: WorkersParts
+
+  constructor(parts: WorkersParts) {
+    this.parts = parts
+  }
+
+  async register(worker: { name: string; leaseMs: number; now: Millis }): Promise<Incarnation> {
+    const lock = systemRandom.below(2 ** 52) + 1
+    // Locked first: nobody may see the row of a process without its lock.
+    await this.parts.session.hold(lock)
+    const values = [toText(worker.name), String(worker.leaseMs), this.time(worker.now), String(lock)]
+    try {
+      const rows = await this.ask('register', values)
+      return Number(rows[0]![0])
+    } catch (error) {
+      await this.parts.session.release(lock).catch(() => {})
+      throw error
+    }
+  }
+
+  async beat(worker: { no: Incarnation; leaseMs: number; now: Millis }): Promise<boolean> {
+    const values = [String(worker.no), String(worker.leaseMs), this.time(worker.now)]
+    return (await this.ask('beat', values)).length === 1
+  }
+
+  async end(worker: { no: Incarnation; as: 'ended' | 'dead' | 'expired'; now: Millis }): Promise<boolean> {
+    return (await this.ask('end', [String(worker.no), worker.as, this.time(worker.now)])).length === 1
+  }
+
+  async all(at: Millis): Promise<readonly WorkerRow[]> {
+    // Owners first: whoever owns something has registered before.
+    const owners = await this.parts.owners()
+    const rows = new Map<Incarnation, WorkerRow>()
+    for (const [no, name, started, beat, lease, state] of await this.ask('workers', [this.time(at)])) {
+      rows.set(Number(no), {
+        no: Number(no),
+        name: fromText(name!),
+        startedAt: Number(started),
+        beatAt: Number(beat),
+        leaseUntil: Number(lease),
+        state: state as WorkerRow['state'],
+      })
+    }
+    for (const no of owners) {
+      if (!rows.has(no)) rows.set(no, { no, name: '', startedAt: 0, beatAt: 0, leaseUntil: 0, state: 'dead' })
+    }
+    return [...rows.values()].sort((a, b) => a.no - b.no)
+  }
+
+  async forget(nos: readonly Incarnation[]): Promise<void> {
+    await this.ask('forget', [numbersOf(nos)])
+  }
+
+  private time(given: Millis): string | null {
+    return this.parts.isClockGiven ? String(given) : null
+  }
+
+  private async ask(name: keyof typeof workerStatements, values: readonly (string | null)[]): Promise<readonly Row[]> {
+    try {
+      const { session, wires } = this.parts
+      const asking = (wire: Wire) => wire.run([{ name, values }])
+      const [rows] = await (name === 'register' || name === 'end' ? wires.use(asking) : session.use(asking))
+      return rows!
+    } catch (error) {
+      throw translated(error)
+    }
+  }
+}

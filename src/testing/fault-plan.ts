@@ -134,21 +134,27 @@ const withRest = (rates: readonly number[]): readonly number[] => [
   ...rates,
 ]
 
+/** Where a chosen fault wants a delete to arrive. */
+export interface Near {
+  readonly batch: Batch | null
+  readonly call: WorldCall | null
+}
+
 export class FaultPlan implements StoreFaults, WorldFaults {
   readonly setting: Setting
   /** Commits and calls so far, while it was not calm. */
   commits = 0
   calls = 0
   #isCalm = false
-  /** Told when a chosen fault wants a delete to arrive. */
-  onDelete: (near: { readonly batch: Batch | null; readonly call: WorldCall | null }) => void = () => {}
+  readonly #onDelete: (near: Near) => void
   readonly #strikes: readonly Strike[]
   readonly #commit: Stream
   readonly #store: Stream
   readonly #call: Stream
   readonly #answer: Stream
 
-  constructor(setting: Setting, choices: Choices, strikes: readonly Strike[]) {
+  constructor(setting: Setting, choices: Choices, strikes: readonly Strike[], onDelete: (near: Near) => void) {
+    this.#onDelete = onDelete
     this.setting = setting
     this.#strikes = strikes
     this.#commit = choices.stream('commit')
@@ -173,7 +179,7 @@ export class FaultPlan implements StoreFaults, WorldFaults {
       let chosen: CommitFault = 'none'
       for (const strike of this.#strikes) {
         if (strike.at !== 'commit' || strike.n !== this.commits) continue
-        if (strike.fault === 'delete') this.onDelete({ batch, call: null })
+        if (strike.fault === 'delete') this.#onDelete({ batch, call: null })
         else chosen = strike.fault
       }
       if (chosen !== 'none') return chosen
@@ -225,7 +231,7 @@ export class FaultPlan implements StoreFaults, WorldFaults {
   #strike(fault: Extract<Strike, { at: 'call' }>['fault'], call: WorldCall): Fate | null {
     if (fault === 'crash' || fault === 'vanish') call.process.die(fault)
     else if (fault === 'pause') call.process.pause(this.setting.leaseMs + 1_000)
-    else if (fault === 'delete') this.onDelete({ batch: null, call })
+    else if (fault === 'delete') this.#onDelete({ batch: null, call })
     else return fault
     return null
   }

@@ -51,7 +51,11 @@ export class Hosts {
     const { scenario, system, drivers } = simulator
     const rank = this.#hosts.length + 1
     const inner = backend.open()
-    const process = new SimulatedProcess(`p${rank}`, rank, timeline, inner)
+    const process = new SimulatedProcess(`p${rank}`, rank, {
+      timeline,
+      inner,
+      onDied: (one) => this.#died(one),
+    })
     const { isFar, skewMs, hasClerk } = faults.setting
     // Processes on one machine have one clock; those of a far store may each have their own.
     const isWorker = !(hasClerk && rank === 1)
@@ -67,7 +71,6 @@ export class Hosts {
     })
     const host: Host = { process, engine, isWorker, isStarted: false, isStopping: false }
     this.#hosts.push(host)
-    process.onDied = () => this.#died(host)
     timeline.after(0, process, () => {
       engine.start().then(
         () => {
@@ -98,9 +101,10 @@ export class Hosts {
   }
 
   /** Somebody starts another one after a while, or never. */
-  #died(host: Host): void {
+  #died(process: SimulatedProcess): void {
     const { faults, stream } = this.#parts
-    if (faults.isCalm || host.isStopping || this.#hosts.length >= spawnedMost) return
+    const host = this.#hosts.find((one) => one.process === process)
+    if (faults.isCalm || host?.isStopping === true || this.#hosts.length >= spawnedMost) return
     const delayMs = [2_000, 200, 20_000, null][stream.below(4)]
     if (typeof delayMs === 'number') this.#spawnIn(delayMs)
   }

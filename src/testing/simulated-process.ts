@@ -18,15 +18,21 @@ export class SimulatedProcess implements Owner {
   /** Messages to a far store that have not arrived yet: they arrive although it dies. */
   messages = 0
   #isForGood = false
-  onDied: () => void = () => {}
   readonly #timeline: Timeline
   readonly #inner: ProcessStore
+  readonly #onDied: (process: SimulatedProcess) => void
 
-  constructor(name: string, rank: number, timeline: Timeline, inner: ProcessStore) {
+  /** `onDied` is given once and for all: where such a function is set later, V8 keeps whole simulations until a full collection. */
+  constructor(
+    name: string,
+    rank: number,
+    parts: { timeline: Timeline; inner: ProcessStore; onDied: (process: SimulatedProcess) => void },
+  ) {
     this.name = name
     this.rank = rank
-    this.#timeline = timeline
-    this.#inner = inner
+    this.#timeline = parts.timeline
+    this.#inner = parts.inner
+    this.#onDied = parts.onDied
   }
 
   get isAlive(): boolean {
@@ -42,7 +48,7 @@ export class SimulatedProcess implements Owner {
     this.state = 'dead'
     this.diedAt = this.#timeline.now
     if (death === 'crash') this.#inner.crash?.()
-    this.onDied()
+    this.#onDied(this)
   }
 
   /** Freezes it for a while. */

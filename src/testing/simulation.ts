@@ -11,7 +11,7 @@ import { createMemoryBackend } from '../store/memory-store.ts'
 import type { Store } from '../store/store.ts'
 import { Checkers, Judgement, type Violation } from './checkers.ts'
 import { Choices, type ChoiceList, type Stream } from './choices.ts'
-import { drawSetting, FaultPlan, quietSetting, type Setting, type Strike } from './fault-plan.ts'
+import { drawSetting, FaultPlan, quietSetting, type Near, type Setting, type Strike } from './fault-plan.ts'
 import type { Seen } from './seen.ts'
 import { Onlookers } from './onlookers.ts'
 import { settleBoundMs } from './settle-bound.ts'
@@ -108,7 +108,10 @@ export class Simulator {
 
   /** Only outside of microtasks (`outsideMicrotasks`). */
   run(conditions: Conditions): Outcome {
-    return new Simulation(this, conditions).run()
+    const outcome = new Simulation(this, conditions).run()
+    // Else the whole simulation would be kept until the next one.
+    this.stage = null
+    return outcome
   }
 }
 
@@ -138,7 +141,7 @@ class Simulation {
     this.#choices = new Choices(seed, { list, record: isTold })
     const setting = { ...(isSwarm ? drawSetting(this.#choices) : quietSetting), ...scenario.setting }
     this.#timeline = new Timeline(setting.shuffle)
-    this.#faults = new FaultPlan(setting, this.#choices, strikes)
+    this.#faults = new FaultPlan(setting, this.#choices, strikes, (near) => this.#deleteNear(near))
     this.#settings = { ...defaultSettings, ...hurried, leaseMs: setting.leaseMs, ...setting.engine, ...scenario.engine }
     this.#story = isTold ? new Story(() => this.#timeline.now) : null
     this.#backend = simulator.system.createStore()
@@ -172,14 +175,6 @@ class Simulation {
   run(): Outcome {
     const { seen } = this.#checkers
     this.#simulator.stage = new CurrentStage(this.#world, this.#choices.stream('results'), this.#timeline)
-    this.#faults.onDelete = ({ batch, call }) => {
-      const no = batch?.writes[0]?.after.no ?? (call === null ? null : (seen.names.get(resourceOf(call.seen)) ?? null))
-      this.#actionsLeft++
-      this.#timeline.after(0, null, () => {
-        this.#actionsLeft--
-        this.#ask(this.#workload.deleteOf(no, this.#timeline.wall))
-      })
-    }
     for (let n = 0; n < this.#faults.setting.processes; n++) this.#hosts.spawn()
     const stormEnds = this.#planStorm()
     this.#runUntil(stormEnds, () => this.#actionsLeft === 0 && this.#conditions.isSwarm !== true && this.#isSettled())
@@ -223,6 +218,16 @@ class Simulation {
 
   #ask(command: Command | null): void {
     if (command !== null) this.#client.ask(command, this.#workload.key())
+  }
+
+  #deleteNear({ batch, call }: Near): void {
+    const { names } = this.#checkers.seen
+    const no = batch?.writes[0]?.after.no ?? (call === null ? null : (names.get(resourceOf(call.seen)) ?? null))
+    this.#actionsLeft++
+    this.#timeline.after(0, null, () => {
+      this.#actionsLeft--
+      this.#ask(this.#workload.deleteOf(no, this.#timeline.wall))
+    })
   }
 
   /** Plans what is asked and answers when the storm is over. */

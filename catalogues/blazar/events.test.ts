@@ -3,6 +3,7 @@
 import type { TableTop } from 'homeostat/testing'
 import { describe, expect, test } from 'vitest'
 import { asked, doAll, endDate, eventOf, leased, newTable, placed, seen, startDate, started } from './lease-table.ts'
+import { notificationOf } from './notifications.ts'
 
 /** Timers that asked for something, in order: type of the event and lease. */
 const fired = (t: TableTop): string[] =>
@@ -236,5 +237,44 @@ describe('1.7: before_end', () => {
     t.now = endDate
     t.fireTimers()
     expect(t.status('b')).toBe('ERROR')
+  })
+})
+
+describe('1.5, 1.6, 1.7: what upstream notifies of is told by the feed', () => {
+  const told = (t: TableTop): string[] => t.events.flatMap((one) => notificationOf(one, t.get(one.no)) ?? [])
+
+  test('lease.event.<type> for each event that was carried out, its reset, and lease.delete, in order and once', () => {
+    const t = started()
+    expect(told(t)).toEqual(['lease.event.start_lease'])
+    t.now = endDate - 3_600_000
+    t.fireTimers()
+    doAll(t, eventOf(t, 'before_end'))
+    expect(told(t).slice(1)).toEqual(['lease.event.before_end_lease'])
+    t.request('L', 'update', { endDate: endDate + 3_600_000 })
+    doAll(t)
+    expect(told(t).slice(2)).toEqual(['event.before_end_lease.stop'])
+    t.now = endDate
+    t.fireTimers()
+    doAll(t, eventOf(t, 'before_end'))
+    t.now = endDate + 3_600_000
+    t.fireTimers()
+    doAll(t)
+    expect(told(t).slice(3)).toEqual(['lease.event.before_end_lease', 'lease.event.end_lease'])
+    t.request('L', 'delete')
+    doAll(t)
+    expect(told(t).slice(5)).toEqual(['lease.delete'])
+  })
+
+  test('nothing is told of an event that failed, nor of a creation that was taken back', () => {
+    const t = leased({ reservations: 1 })
+    t.request('L', 'start')
+    t.failed('L', 'no power', { item: t.children(t.get('L').no).find(({ type }) => type === 'blazar.reservation')! })
+    expect([t.status('L'), told(t)]).toEqual(['ERROR', []])
+    const failed = newTable()
+    failed.ok(asked(failed, { reservations: 1 }))
+    const [one] = failed.children(failed.get('L').no).filter(({ type }) => type === 'blazar.reservation')
+    failed.failed('L', 'no host', { item: one!, code: 'NotEnoughHostsAvailable' })
+    doAll(failed)
+    expect([failed.status('L'), told(failed)]).toEqual(['gone', []])
   })
 })

@@ -230,6 +230,28 @@ describe('1.6: update checks', () => {
     expect(t.status('L')).toBe(status)
   })
 
+  test('dates count by the minute: the start may move into the present minute, and not into the one before', () => {
+    const t = placed('PENDING')
+    t.now = 1_234_567
+    const minute = 1_200_000
+    expect(t.refused(t.asking('L', 'update', { startDate: minute - 1 })).message).toContain('into the past')
+    t.request('L', 'update', { startDate: minute })
+    doAll(t)
+    expect(seen(t)).toBe('PENDING | pending pending | UNDONE | UNDONE')
+    expect([t.get('L').properties['startDate'], timeOf(t, 'start')]).toEqual([minute, minute])
+    // Its start is due at once.
+    t.fireTimers()
+    expect(t.status('L')).toBe('STARTING')
+  })
+
+  test('a start that stays where it is may lie in the past', () => {
+    const t = placed('PENDING')
+    t.now = startDate + hour
+    t.request('L', 'update', { startDate, name: 'x' })
+    doAll(t)
+    expect(t.get('L').properties).toMatchObject({ startDate, name: 'x' })
+  })
+
   test('a reservation without an id is refused', () => {
     const t = placed('PENDING')
     expect(t.refused(t.asking('L', 'update', { reservations: [{ amount: 2 }] })).code).toBe('input_invalid')

@@ -7,6 +7,9 @@ import type { Backend, LeaseDates, Reserved } from './backend.ts'
 const mib = 2 ** 20
 export const leaseType = 'blazar.lease'
 
+/** Upstream's plugin for instances cannot change what it has reserved (1.6). */
+const unchangeable = 'flavor:instance'
+
 export interface WorldBackendOptions {
   readonly resourceTypes?: readonly string[]
 }
@@ -32,6 +35,8 @@ export function createWorldBackend(
       await world.create(thing, guard)
     },
     async change(reserved, guard) {
+      if (reserved.resourceType === unchangeable)
+        throw new TerminalError('NotImplemented', `a reservation of ${unchangeable} cannot be changed`)
       await world.resize(reserved.name, reserved.amount * mib, guard)
       await world.update(reserved.name, propertiesOf(reserved), guard)
     },

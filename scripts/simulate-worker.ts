@@ -1,8 +1,8 @@
-// One thread of the simulator: its share of the systematic layer, then its share of the seeds, until the time is over or
-// something is broken. What is broken is shrunk and told here.
+// One thread of the simulator: its share of every layer in turn, until the time is over or something is broken. The systematic
+// layer comes to its end; struck seeds and the swarm go on for ever. What is broken is shrunk and told here.
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Violation } from '../src/testing/checkers.ts'
-import { explore, isTwice, swarm, systematic } from '../src/testing/explore.ts'
+import { explore, isTwice, struck, swarm, systematic } from '../src/testing/explore.ts'
 import { outsideMicrotasks } from '../src/testing/microtasks.ts'
 import { shrink, shrunkWords } from '../src/testing/shrink.ts'
 import { Simulator, type Conditions, type Outcome } from '../src/testing/simulation.ts'
@@ -30,6 +30,7 @@ export interface Failure {
 export interface Report {
   schedules: number
   systematic: number
+  struck: number
   commits: number
   calls: number
   events: number
@@ -41,6 +42,7 @@ export interface Report {
 const shrinkMs = 20_000
 const reportEveryMs = 200
 const linesTold = 80
+const strikesPerSeed = 8
 
 const task = workerData as Task
 // Thousands of errors a second are part of the game; where they came from matters only when one is told.
@@ -53,6 +55,7 @@ const simulators = [...scenarios, ...scriptedScenarios]
 const blank = (): Report => ({
   schedules: 0,
   systematic: 0,
+  struck: 0,
   commits: 0,
   calls: 0,
   events: 0,
@@ -71,9 +74,9 @@ function send(): void {
   reportedAt = Date.now()
 }
 
-function count(outcome: Outcome, isSystematic: boolean): void {
+function count(outcome: Outcome, layer: 'systematic' | 'struck' | 'swarm'): void {
   report.schedules++
-  if (isSystematic) report.systematic++
+  if (layer !== 'swarm') report[layer]++
   report.commits += outcome.commits
   report.calls += outcome.calls
   report.events += outcome.events
@@ -84,11 +87,12 @@ function count(outcome: Outcome, isSystematic: boolean): void {
 
 /** False when something is broken. */
 async function attempt(simulator: Simulator, conditions: Conditions): Promise<boolean> {
-  const isSystematic = conditions.isSwarm !== true
+  const isScripted = simulator.scenario.script !== undefined
+  const layer = isScripted ? 'systematic' : conditions.isSwarm === true ? 'swarm' : 'struck'
   const outcome = await outsideMicrotasks(() =>
-    explore(simulator, conditions, !isSystematic && isTwice(conditions.seed)),
+    explore(simulator, conditions, layer === 'swarm' && isTwice(conditions.seed)),
   )
-  count(outcome, isSystematic)
+  count(outcome, layer)
   // Node tells of rejections that nobody handles at the end of the turn.
   await outsideMicrotasks(() => {})
   const thrown = rejection
@@ -120,27 +124,55 @@ function tell(simulator: Simulator, conditions: Conditions, violation: Violation
   }
 }
 
-async function systematicLayer(): Promise<boolean> {
+interface Schedule {
+  readonly simulator: Simulator
+  readonly conditions: Conditions
+}
+
+const free = simulators.filter((simulator) => simulator.scenario.script === undefined)
+
+async function* systematicLayer(): AsyncGenerator<Schedule> {
   let n = 0
   for (const simulator of simulators) {
     if (simulator.scenario.script === undefined) continue
     for (const conditions of await outsideMicrotasks(() => systematic(simulator, true))) {
-      if (Date.now() >= task.endsAt) return false
-      if (n++ % task.workers === task.me && !(await attempt(simulator, conditions))) return false
+      if (n++ % task.workers === task.me) yield { simulator, conditions }
     }
   }
-  return true
 }
 
 /** Each seed is lived by each scenario in turn. */
-async function seeds(): Promise<void> {
-  const free = simulators.filter((simulator) => simulator.scenario.script === undefined)
+function* seeds(): Generator<{ simulator: Simulator; seed: number }> {
   if (free.length === 0) return
-  for (let n = task.me; Date.now() < task.endsAt; n += task.workers) {
-    const simulator = free[n % free.length]!
-    if (!(await attempt(simulator, swarm(task.from + Math.floor(n / free.length))))) return
+  for (let n = task.me; ; n += task.workers) {
+    yield { simulator: free[n % free.length]!, seed: task.from + Math.floor(n / free.length) }
   }
 }
 
-if (await systematicLayer()) await seeds()
+async function* struckLayer(): AsyncGenerator<Schedule> {
+  for (const { simulator, seed } of seeds()) {
+    for (const conditions of await outsideMicrotasks(() => struck(simulator, seed, strikesPerSeed))) {
+      yield { simulator, conditions }
+    }
+  }
+}
+
+async function* swarmLayer(): AsyncGenerator<Schedule> {
+  for (const { simulator, seed } of seeds()) yield { simulator, conditions: swarm(seed) }
+}
+
+/** One of each layer in turn, so that a short run has something of all. */
+async function work(): Promise<void> {
+  const layers = new Set([systematicLayer(), struckLayer(), swarmLayer()])
+  while (layers.size > 0) {
+    for (const layer of layers) {
+      if (Date.now() >= task.endsAt) return
+      const { done, value } = await layer.next()
+      if (done === true) layers.delete(layer)
+      else if (!(await attempt(value.simulator, value.conditions))) return
+    }
+  }
+}
+
+await work()
 send()

@@ -1,12 +1,13 @@
 // The simulator's command line: npm run simulate -- [--minutes M] [--seed N] [--scenario x] [--replay file] [--workers 2] [--json].
-// Runs the systematic layer and then seeds without end until the time is over, on all workers; a failure is shrunk, told and
-// ends the run. A run of a minute or more that missed a named situation is red, and its figures go to docs/figures.md.
+// Runs the systematic layer, struck seeds and the swarm in turn until the time is over, on all workers; a failure is shrunk, told
+// and ends the run. A run of a minute or more that missed a named situation is red, and its figures go to docs/figures.md.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { isMainThread, Worker } from 'node:worker_threads'
 import { outsideMicrotasks } from '../src/testing/microtasks.ts'
+import { swarm } from '../src/testing/explore.ts'
 import { Simulator, type Conditions } from '../src/testing/simulation.ts'
 import { SituationCounts } from '../src/testing/situations.ts'
 import { scriptedScenarios } from '../test/simulation/scripted.ts'
@@ -60,7 +61,7 @@ async function replaySeed(seed: number): Promise<number> {
   let broken = 0
   for (const scenario of chosen) {
     if (scenario.script !== undefined) continue
-    if (!(await replay(scenario.name, { seed, isSwarm: true }))) broken++
+    if (!(await replay(scenario.name, swarm(seed)))) broken++
   }
   if (options.json === true) tellJson(chosen.length, broken, [])
   return broken === 0 ? 0 : 1
@@ -73,10 +74,10 @@ const tellJson = (schedules: number, violations: number, situationsMissing: read
 class Totals {
   schedules = 0
   systematic = 0
+  struck = 0
   commits = 0
   calls = 0
   events = 0
-  simulatedMs = 0
   readonly situations = new SituationCounts()
   readonly failures: Report[] = []
   settledMost = 0
@@ -84,6 +85,7 @@ class Totals {
   add(report: Report): void {
     this.schedules += report.schedules
     this.systematic += report.systematic
+    this.struck += report.struck
     this.commits += report.commits
     this.calls += report.calls
     this.events += report.events
@@ -162,10 +164,13 @@ function tellFailure(failure: NonNullable<Report['failure']>): void {
   if (conditions.isSwarm === true) say(`  npm run simulate -- --scenario '${scenario}' --seed ${seed}\n`)
 }
 
+const layers = ({ schedules, systematic, struck }: Totals) =>
+  `${count(systematic)} systematic, ${count(struck)} struck, ${count(schedules - systematic - struck)} swarm`
+
 function summary(totals: Totals, seconds: number, missing: readonly string[]): string {
-  const { schedules, systematic, commits, calls, failures } = totals
+  const { schedules, commits, calls, failures } = totals
   return [
-    `${count(schedules)} schedules (${count(systematic)} systematic) in ${seconds.toFixed(1)} s: ${count(schedules / seconds)}/s`,
+    `${count(schedules)} schedules (${layers(totals)}) in ${seconds.toFixed(1)} s: ${count(schedules / seconds)}/s`,
     `${count(commits)} commits, ${count(calls)} driver calls, ${failures.length} violations`,
     `${totals.situations.counts.size} named situations met${missing.length === 0 ? '' : `; never met: ${missing.join(', ')}`}`,
     '',
@@ -173,14 +178,14 @@ function summary(totals: Totals, seconds: number, missing: readonly string[]): s
 }
 
 function keepFigures(totals: Totals, seconds: number, missing: readonly string[]): void {
-  const { schedules, systematic, commits, calls, events, failures, settledMost, situations } = totals
+  const { schedules, commits, calls, events, failures, settledMost, situations } = totals
   const met = [...situations.counts].sort(([, a], [, b]) => b - a)
   writeFigures('Simulation', [
     provenance(['npm run simulate --', ...process.argv.slice(2)].join(' ')),
     '',
     '| figure | value |',
     '| --- | --- |',
-    `| schedules | ${count(schedules)}, of which ${count(systematic)} systematic |`,
+    `| schedules | ${count(schedules)}: ${layers(totals)} |`,
     `| schedules per second | ${count(schedules / seconds)} on ${options.workers} threads |`,
     `| commits watched | ${count(commits)} |`,
     `| driver calls watched | ${count(calls)} |`,

@@ -1,8 +1,9 @@
 // Which simulations are run. Systematic: a scripted scenario is run once, then once for every commit and every driver call with
-// each kind of fault there; for small ones also for pairs of them. Swarm: one for each seed.
+// each kind of fault there; for small ones also for pairs of them. Struck: the same for what a seed asks, at some of the commits
+// and calls. Swarm: one for each seed, with faults by chance.
 import { assert } from '../base/assert.ts'
 import type { Strike } from './fault-plan.ts'
-import { mixed } from './choices.ts'
+import { Choices, mixed, type Stream } from './choices.ts'
 import type { Conditions, Outcome, Simulator } from './simulation.ts'
 
 type CommitStrike = Extract<Strike, { at: 'commit' }>['fault']
@@ -48,10 +49,9 @@ export function systematic(simulator: Simulator, withPairs: boolean): Conditions
   assert(simulator.scenario.script !== undefined, `the scenario ${simulator.scenario.name} has no script`)
   const quiet: Conditions = { seed: 0, choices: {} }
   const baseline = simulator.run(quiet)
-  const found: Conditions[] = [{ ...quiet, isLong: true }]
+  const found: Conditions[] = [{ ...quiet, stays: 'long' }]
   const add = (...strikes: Strike[]) => found.push({ ...quiet, strikes })
-  for (let n = 1; n <= baseline.commits; n++) for (const fault of commitStrikes) add({ at: 'commit', n, fault })
-  for (let n = 1; n <= baseline.calls; n++) for (const fault of callStrikes) add({ at: 'call', n, fault })
+  for (const strike of strikesOn(baseline)) add(strike)
   if (!withPairs || baseline.commits > commitsForPairs) return found
   for (let n = 1; n <= baseline.commits; n++) {
     for (let m = n + 1; m <= baseline.commits + 6; m++) {
@@ -63,9 +63,43 @@ export function systematic(simulator: Simulator, withPairs: boolean): Conditions
   return found
 }
 
-/** One seed of the swarm. Some stay settled for ten bounds. */
+/** Each kind of fault at every commit and every driver call of a run. */
+function strikesOn({ commits, calls }: Outcome): Strike[] {
+  const found: Strike[] = []
+  for (let n = 1; n <= commits; n++) for (const fault of commitStrikes) found.push({ at: 'commit', n, fault })
+  for (let n = 1; n <= calls; n++) for (const fault of callStrikes) found.push({ at: 'call', n, fault })
+  return found
+}
+
+/**
+ * What a seed asks of a free scenario, in a quiet world but for a strike (now and then two) at a commit or call that is known to
+ * come: `most` of all there are. Only outside of microtasks.
+ */
+export function struck(simulator: Simulator, seed: number, most: number): Conditions[] {
+  assert(simulator.scenario.script === undefined, `the scenario ${simulator.scenario.name} is scripted`)
+  const quiet: Conditions = { seed, isFar: mixed(seed, 'far') % 4 === 0, stays: 'brief' }
+  const all = strikesOn(simulator.run(quiet))
+  const stream = new Choices(seed).stream('struck')
+  const found: Conditions[] = []
+  for (let n = 0; n < most && all.length > 0; n++) {
+    const [strike] = all.splice(stream.below(all.length), 1)
+    const second = stream.below(4) === 3 ? secondStrike(strike!, stream) : null
+    found.push({ ...quiet, strikes: second === null ? [strike!] : [strike!, second] })
+  }
+  return found
+}
+
+/** Soon after the first: while it is being healed. */
+const secondStrike = (first: Strike, stream: Stream): Strike => ({
+  at: 'commit',
+  n: (first.at === 'commit' ? first.n : 0) + 1 + stream.below(6),
+  fault: pairStrikes[stream.below(pairStrikes.length)]!,
+})
+
+/** One seed of the swarm: a quarter stays settled until also what is looked at most rarely was looked at, a few stay long. */
 export function swarm(seed: number): Conditions {
-  return { seed, isSwarm: true, isLong: mixed(seed, 'long') % 256 === 0 }
+  const draw = mixed(seed, 'stays') % 1_024
+  return { seed, isSwarm: true, stays: draw === 0 ? 'long' : draw % 4 === 0 ? 'usual' : 'brief' }
 }
 
 /** Every so many seeds one is run twice: both must be the same in everything. */

@@ -58,9 +58,18 @@ export interface Conditions {
   readonly isSwarm?: boolean | undefined
   /** Keeps the choices and the story. */
   readonly isTold?: boolean | undefined
-  /** Stays ten bounds after it has settled, instead of a short while. */
-  readonly isLong?: boolean | undefined
+  /** All is quiet, but the store is far. */
+  readonly isFar?: boolean | undefined
+  /** For how long it is watched after it has settled; left out: the usual time. */
+  readonly stays?: Stay | undefined
 }
+
+/**
+ * How long everything is watched after it has settled. `brief`: every duty has passed since the last change, and the leases of
+ * the gone have run out. `usual`: also what is looked at most rarely while nothing changes was looked at. `long`: ten times as
+ * long as settling may take.
+ */
+export type Stay = 'brief' | 'usual' | 'long'
 
 export interface Outcome {
   readonly violation: Violation | null
@@ -137,9 +146,10 @@ class Simulation {
     this.#simulator = simulator
     this.#conditions = conditions
     const { scenario, judgement, plans } = simulator
-    const { seed, choices: list = null, isTold = false, isSwarm = false, strikes = [] } = conditions
+    const { seed, choices: list = null, isTold = false, isSwarm = false, isFar, strikes = [] } = conditions
     this.#choices = new Choices(seed, { list, record: isTold })
-    const setting = { ...(isSwarm ? drawSetting(this.#choices) : quietSetting), ...scenario.setting }
+    const quiet = isFar === true ? { ...quietSetting, isFar } : quietSetting
+    const setting = { ...(isSwarm ? drawSetting(this.#choices) : quiet), ...scenario.setting }
     this.#timeline = new Timeline(setting.shuffle)
     this.#faults = new FaultPlan(setting, this.#choices, strikes, (near) => this.#deleteNear(near))
     this.#settings = { ...defaultSettings, ...hurried, leaseMs: setting.leaseMs, ...setting.engine, ...scenario.engine }
@@ -315,11 +325,7 @@ class Simulation {
 
   /** Nothing changes any more, until the first declared timer is due. */
   #staySettled(): void {
-    const boundMs = this.#boundMs
-    const { now } = this.#timeline
-    // Within this time everything is looked at once more, also what is looked at most rarely.
-    const shortMs = this.#settings.leaseMs + 62_000
-    let until = now + (this.#conditions.isLong === true ? 10 * boundMs : shortMs)
+    let until = this.#timeline.now + this.#stayMs
     for (const { timers } of this.#checkers.seen.states.values()) {
       for (const [timer, due] of Object.entries(timers)) {
         if (timer !== 'drift probe')
@@ -330,6 +336,19 @@ class Simulation {
     this.#checkers.isQuiet = true
     this.#runUntil(until, () => false)
     this.#checkers.isQuiet = false
+  }
+
+  get #stayMs(): number {
+    const { leaseMs, healEveryMs, pollMs, lookMs, sweepEveryMs } = this.#settings
+    const { stays = 'usual' } = this.#conditions
+    switch (stays) {
+      case 'brief':
+        return Math.max(leaseMs + healEveryMs, pollMs, lookMs, sweepEveryMs) + 1_000
+      case 'usual':
+        return leaseMs + 62_000
+      case 'long':
+        return 10 * this.#boundMs
+    }
   }
 
   #judgeEnd(): void {

@@ -1,6 +1,6 @@
 // Fixed seeds of every scenario, the seeds that once failed, and that the simulation itself is sound.
 import { describe, expect, test } from 'vitest'
-import { swarm } from '../../src/testing/explore.ts'
+import { struck, swarm } from '../../src/testing/explore.ts'
 import { outsideMicrotasks } from '../../src/testing/microtasks.ts'
 import { Simulator } from '../../src/testing/simulation.ts'
 import { keepPromises } from './keep-promises.ts'
@@ -18,6 +18,21 @@ describe('swarm', () => {
       expect(await keepPromises(new Simulator(scenario), seeds)).toBe(seedsEach)
     },
   )
+})
+
+describe('struck seeds', () => {
+  test.each(scenarios.map((scenario) => [scenario.name, scenario] as const))('%s', async (_, scenario) => {
+    const simulator = new Simulator(scenario)
+    for (let seed = 0; seed < 6; seed++) {
+      const all = await outsideMicrotasks(() => struck(simulator, seed, 10))
+      const { commits, calls } = await outsideMicrotasks(() => simulator.run({ ...all[0]!, strikes: [] }))
+      for (const [first] of all.map((one) => one.strikes!)) {
+        expect(first!.n).toBeLessThanOrEqual(first!.at === 'commit' ? commits : calls)
+      }
+      expect(all.length).toBe(10)
+      expect(await keepPromises(simulator, all)).toBe(10)
+    }
+  })
 })
 
 describe('what once failed', () => {

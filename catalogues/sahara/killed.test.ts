@@ -7,16 +7,12 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openCloud } from './local-cloud.ts'
 
-/** Runs an engine until it was asked for so many operations, and kills it at once. */
+/** Runs an engine until it has accepted so many operations and is killed, in the middle of the last ones. */
 async function killAfter(folder: string, seed: number, wanted: number): Promise<NodeJS.Signals | null> {
   const child = fork(join(import.meta.dirname, 'engine-process.ts'), [folder, `${seed}`, `${wanted}`], {
     execArgv: ['--conditions=source', '--disable-warning=ExperimentalWarning'],
   })
-  return new Promise((resolve, reject) => {
-    let accepted = 0
-    child.on('message', () => ++accepted === wanted && child.kill('SIGKILL'))
-    child.on('exit', (_code, signal) => (accepted < wanted ? reject(new Error('it ended early')) : resolve(signal)))
-  })
+  return new Promise((resolve) => child.on('exit', (_code, signal) => resolve(signal)))
 }
 
 const settledStatuses = ['Active', 'Error', 'gone']
@@ -36,8 +32,7 @@ test('issue 3: killed twice in the middle of 50 operations, everything settles, 
     const isRest = async () =>
       (await engine.orphans()).length === 0 &&
       (await all()).every(({ run, status }) => run === null && settledStatuses.includes(status))
-    for (const end = Date.now() + 30_000; Date.now() < end && !(await isRest());)
-      await new Promise((go) => setTimeout(go, 100))
+    for (let looks = 0; looks < 600 && !(await isRest()); looks++) await new Promise((go) => setTimeout(go, 100))
 
     const resources = await all()
     expect(resources.filter(({ status }) => !settledStatuses.includes(status))).toEqual([])
@@ -78,4 +73,4 @@ test('issue 3: killed twice in the middle of 50 operations, everything settles, 
     await world.destroyEverything()
     rmSync(folder, { recursive: true, force: true })
   }
-})
+}, 180_000)

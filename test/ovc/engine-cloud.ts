@@ -51,7 +51,12 @@ export class EngineCloud {
     })
   }
 
-  async make(name: Name, { operation = 'create', parent, links, properties }: Given = {}): Promise<string> {
+  async make(name: Name, given: Given = {}): Promise<string> {
+    await this.beginMaking(name, given)
+    return this.rest(name)
+  }
+
+  async beginMaking(name: Name, { operation = 'create', parent, links, properties }: Given = {}): Promise<void> {
     const [kind, id] = split(name)
     const type = parents[kind]
     await this.engine.request({
@@ -65,7 +70,6 @@ export class EngineCloud {
         ...(type === undefined || parent === undefined ? {} : { parent: { type: `ovc.${type}`, id: parent } }),
       },
     })
-    return this.rest(name)
   }
 
   /** Asks, and waits for the end of the run: the status it landed in. */

@@ -51,15 +51,17 @@ if (part === 'prepare') {
       cloud.begin(`disk e${n}`, disks[n]!, disks[n] === 'attach' ? { machine: `m${n}` } : inputs[`disk${disks[n]}`]),
     ),
     ...ids.map((n) => cloud.begin(`image i${n}`, images[n]!)),
-    ...ids.map((n) => cloud.make(`disk f${n}`, { parent: 'a' })),
-    ...ids.slice(0, 6).map((n) => cloud.make(`image j${n}`, { parent: 'a' })),
+    ...ids.map((n) => cloud.beginMaking(`disk f${n}`, { parent: 'a' })),
+    ...ids.slice(0, 6).map((n) => cloud.beginMaking(`image j${n}`, { parent: 'a' })),
     cloud.begin('cloudspace c2', 'delete'),
     cloud.begin('cloudspace c3', 'deploy'),
     cloud.begin('account a', 'update', { name: 'new' }),
     cloud.begin('node n1', 'update'),
   ]
-  void Promise.allSettled(asked)
-  await new Promise((resolve) => setTimeout(resolve, 700))
+  await Promise.all(asked)
+  // Some have ended, others have not.
+  while ((await cloud.all()).filter(({ run }) => run === null).length < 30)
+    await new Promise((resolve) => setTimeout(resolve, 10))
   process.stdout.write(`asked ${asked.length}\n`)
   await new Promise((resolve) => setTimeout(resolve, 600_000))
 }

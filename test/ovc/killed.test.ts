@@ -82,4 +82,4 @@ test('G1, G2: killed in the middle of 50 operations, a cloud heals: nothing is t
     await world.destroyEverything()
     rmSync(directory, { recursive: true, force: true })
   }
-}, 60_000)
+}, 180_000)

@@ -2,6 +2,7 @@
 import type { Clock } from '../base/clock.ts'
 import { Draft } from '../decision/draft.ts'
 import type { OwedCall } from '../decision/owed.ts'
+import type { Ask } from '../decision/situation.ts'
 import type { LedgerEntry, Resource } from '../decision/state.ts'
 import type { LedgerView } from '../lifecycle/driver.ts'
 import type { Plan } from '../lifecycle/plan.ts'
@@ -20,7 +21,7 @@ export interface CallFacts {
   onProgress(text: string): void
 }
 
-/** What was read for the call before it was made. Where the store is near, `related` is null and read when the driver asks. */
+/** What was read for the call before it was made. Where it can be read when the driver asks, `related` is null. */
 export interface Loaded {
   readonly item: Resource | null
   readonly related: Readonly<Record<string, unknown>> | null
@@ -39,11 +40,14 @@ export class DriverCall {
   readonly #from: ReadFrom
   readonly #call: CallFacts
   readonly #loaded: Loaded | null
+  readonly #onLook: () => void
 
-  constructor(from: ReadFrom, call: CallFacts, loaded: Loaded | null) {
+  /** `onLook` is called when the driver looks at related resources that were not read for it. */
+  constructor(from: ReadFrom, call: CallFacts, loaded: Loaded | null, onLook: () => void) {
     this.#from = from
     this.#call = call
     this.#loaded = loaded
+    this.#onLook = onLook
   }
 
   get resource(): CallView {
@@ -62,7 +66,11 @@ export class DriverCall {
     const { plan, resource } = this.#call
     if (plan.relations.size === 0) return nothing
     if (this.#loaded?.related) return this.#loaded.related
-    return read(this.#from, (situation) => relatedViews(new Draft(this.#from.plans, situation, ''), plan, resource))
+    this.#onLook()
+    const { store, plans } = this.#from
+    const load = (asks: readonly Ask[]) => (store.loadNow ?? store.load).call(store, asks)
+    const from = { ...this.#from, store: { load } }
+    return read(from, (situation) => relatedViews(new Draft(plans, situation, ''), plan, resource))
   }
 
   get item(): CallView | undefined {

@@ -7,7 +7,7 @@ import type { Answer, MaybePromise, Store } from '../store/store.ts'
 import { WorkingSet } from './working-set.ts'
 
 export interface ReadFrom {
-  readonly store: Store
+  readonly store: Pick<Store, 'load' | 'loadNow'>
   readonly plans: Plans
   readonly clock: Clock
 }

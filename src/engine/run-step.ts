@@ -49,7 +49,7 @@ export function runStep(context: StepContext, call: StartedCall): void {
   if (call.loaded !== null) return callDriver(context, call, fn as DriverFunction, call.loaded)
   let loading: Loaded | null | Promise<Loaded>
   try {
-    loading = load(context, call)
+    loading = load(context, call, fn)
   } catch {
     return runLater(context, call)
   }
@@ -92,7 +92,7 @@ function callDriver(context: StepContext, call: StartedCall, fn: DriverFunction,
 function makeCall(context: StepContext, call: StartedCall, fn: DriverFunction, loaded: Loaded | null): void {
   let returned: unknown
   try {
-    returned = fn(new DriverCall(context, call, loaded))
+    returned = fn(new DriverCall(context, call, loaded, () => lookers.add(fn)))
   } catch (thrown) {
     return end(call, outcomeOfThrown(call.owed.function, thrown))
   }
@@ -108,15 +108,22 @@ function end(call: StartedCall, outcome: Outcome): void {
   call.onEnd(outcome)
 }
 
-/** The item of a forEach step and, where the store is far away, the related resources. */
-function load(context: StepContext, call: StartedCall): Loaded | null | Promise<Loaded> {
+/**
+ * The item of a forEach step and, where the store is far away, the related resources. Most functions never look at these: where the store
+ * can answer on the spot, they are read ahead only for functions that were seen to look.
+ */
+function load(context: StepContext, call: StartedCall, fn: object): Loaded | null | Promise<Loaded> {
   const { resource, owed, plan } = call
-  if (owed.item === 0 && (context.isStoreNear || plan.relations.size === 0)) return null
+  const isReadWhenAsked = context.isStoreNear || (context.store.loadNow !== undefined && !lookers.has(fn))
+  if (owed.item === 0 && (isReadWhenAsked || plan.relations.size === 0)) return null
   return read(context, (situation) => ({
     item: owed.item === 0 ? null : situation.resource(owed.item),
-    related: context.isStoreNear ? null : relatedViews(new Draft(context.plans, situation, ''), plan, resource),
+    related: isReadWhenAsked ? null : relatedViews(new Draft(context.plans, situation, ''), plan, resource),
   }))
 }
+
+/** Driver functions that have looked at related resources. */
+const lookers = new WeakSet<object>()
 
 function isThenable(value: unknown): boolean {
   if (value instanceof Promise) return true

@@ -25,7 +25,9 @@ import type {
 /** All answers come at once: nothing here is a promise. */
 type Now<T> = T extends (...args: infer Args) => infer Result ? (...args: Args) => Awaited<Result> : T
 type SynchronousStore = {
-  readonly [Method in Exclude<keyof Store, 'keepBeating' | 'commitsAtOnce' | 'learnsLater'>]: Now<Store[Method]>
+  readonly [Method in Exclude<keyof Store, 'keepBeating' | 'commitsAtOnce' | 'learnsLater' | 'loadNow'>]: Now<
+    Store[Method]
+  >
 }
 
 export interface MemoryStore extends SynchronousStore {
@@ -105,15 +107,16 @@ class Handle implements MemoryStore, Process {
 
   workers(now: Millis): readonly WorkerRow[] {
     this.mustBeOpen()
-    const rows = new Map<Incarnation, WorkerRow>()
-    for (const { process, ...row } of this.state.workers.values()) {
-      const found = !process.isOpen ? 'dead' : row.leaseUntil <= now ? 'expired' : 'live'
-      rows.set(row.no, row.state === 'live' ? { ...row, state: found } : row)
+    const rows: WorkerRow[] = []
+    for (const { no, name, startedAt, beatAt, leaseUntil, state, process } of this.state.workers.values()) {
+      const found = !process.isOpen ? 'dead' : leaseUntil <= now ? 'expired' : 'live'
+      rows.push({ no, name, startedAt, beatAt, leaseUntil, state: state === 'live' ? found : state })
     }
     for (const no of this.owners()) {
-      if (!rows.has(no)) rows.set(no, { no, name: '', startedAt: 0, beatAt: 0, leaseUntil: 0, state: 'dead' })
+      if (this.state.workers.has(no)) continue
+      rows.push({ no, name: '', startedAt: 0, beatAt: 0, leaseUntil: 0, state: 'dead' })
     }
-    return [...rows.values()].sort((a, b) => a.no - b.no)
+    return rows.sort((a, b) => a.no - b.no)
   }
 
   forgetWorkers(nos: readonly Incarnation[]): void {

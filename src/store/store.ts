@@ -192,6 +192,8 @@ export interface Store {
   /** How many commits may be asked for before the first is answered, of batches that write different resources. Default: 1. */
   readonly commitsAtOnce?: number | undefined
   load(asks: readonly Ask[]): MaybePromise<readonly Answer[]>
+  /** The same, and this thread waits for the answer: where a store is far away, for the rare reader that cannot wait otherwise. */
+  loadNow?(asks: readonly Ask[]): readonly Answer[]
   /**
    * Sets `last` of each written `after`. Throws `store_unavailable` only when nothing was written. A batch that writes no resource
    * may be asked for at any time, however many others are under way.

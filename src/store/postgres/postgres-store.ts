@@ -20,6 +20,7 @@ import { commitSettings, commitStatements } from './statements.ts'
 import { mustSuit, type Durability } from './suitability.ts'
 import { toText } from './texts.ts'
 import { Verifier, verifyStatements } from './verifier.ts'
+import { WaitingReader } from './waiting-reader.ts'
 import { Wire, type Statements, type WireOptions } from './wire.ts'
 import { Wires } from './wires.ts'
 import { Workers, workerStatements } from './workers.ts'
@@ -69,6 +70,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 /** The connections of one handle, by what they are for. */
 class Connections {
   readonly base: Readonly<Record<string, string>>
+  readonly reading: Readonly<Record<string, string>>
   readonly commits: Wires
   readonly resolvers: Wires
   readonly loads: Wires
@@ -86,7 +88,7 @@ class Connections {
       client_min_messages: 'warning',
     }
     const committing = { ...commitSettings, ...this.base }
-    const reading = {
+    this.reading = {
       ...committing,
       default_transaction_isolation: "'repeatable read'",
       default_transaction_read_only: 'on',
@@ -96,8 +98,8 @@ class Connections {
       new Wires(() => this.open({ settings, statements }), size)
     this.commits = wires(committing, writers, options.commits ?? 2)
     this.resolvers = wires(committing, resolverStatements, 2)
-    this.loads = wires(reading, loadStatements, 2)
-    this.reads = wires(reading, { ...readStatements, ...verifyStatements }, 2)
+    this.loads = wires(this.reading, loadStatements, 2)
+    this.reads = wires(this.reading, { ...readStatements, ...verifyStatements }, 2)
   }
 
   open(how: Pick<WireOptions, 'settings' | 'statements' | 'onGone' | 'onNotification'>): Promise<Wire> {
@@ -123,6 +125,7 @@ class PostgresHandle implements PostgresStore {
   private readonly workersOf: Workers
   private readonly listeners = new Set<() => void>()
   private readonly heartbeats = new Set<Heartbeat>()
+  private readonly waiting: WaitingReader
   private foreign = false
 
   private constructor(options: PostgresStoreOptions, connections: Connections, handle: number, durability: Durability) {
@@ -144,6 +147,7 @@ class PostgresHandle implements PostgresStore {
       log,
     })
     this.loader = new Loader(loads, this.shapes)
+    this.waiting = new WaitingReader({ address: { url: options.url, tls: options.tls }, settings: connections.reading })
     this.reader = new Reader(reads, this.shapes)
     this.session = new Session({
       // A beat need not survive a fail-over, and must not wait for a standby.
@@ -236,6 +240,10 @@ class PostgresHandle implements PostgresStore {
     return this.loader.load(asks)
   }
 
+  loadNow(asks: readonly Ask[]) {
+    return this.waiting.load(asks)
+  }
+
   async commit(batch: Batch): Promise<CommitAnswer> {
     const answer = await this.committer.commit(batch).catch((error: unknown) => {
       throw translated(error)
@@ -325,6 +333,7 @@ class PostgresHandle implements PostgresStore {
   async close(): Promise<void> {
     this.listeners.clear()
     this.committer.close()
+    this.waiting.stop()
     for (const heartbeat of this.heartbeats) await heartbeat.stop()
     await this.session.close()
     await this.connections.close()

@@ -2,9 +2,9 @@
 // its usual value is not written at all.
 import { generatedId, type EndedRun, type Lane, type Resource, type Run } from '../../decision/state.ts'
 import { hasOrphan, wakeOf } from '../facts.ts'
-import { ledgerEntry, ledgerList, type LedgerList } from './ledger-list.ts'
+import { ledgerEntry, ledgerText, type LedgerList } from './ledger-list.ts'
 import type { Shapes } from './shapes.ts'
-import { Quoted, wordsOf } from './words.ts'
+import { Quoted, Times, wordsOf } from './words.ts'
 
 /** Marks a text that SQLite could not give back as it was (a lone surrogate has no UTF-8); the JSON of it follows. */
 const marker = '\u0001json:'
@@ -47,10 +47,11 @@ type FixedList = [
 const operations = new Quoted()
 const askers = new Quoted()
 const previous = new Quoted()
+const accepted = new Times()
 
 export function fixedOf(run: Run): string {
   const { input, lane, kind, forced, askedBy } = run
-  const what = `[${run.begun},${run.acceptedAt},${operations.of(run.operation)},${askers.of(run.by)}`
+  const what = `[${run.begun},${accepted.of(run.acceptedAt)},${operations.of(run.operation)},${askers.of(run.by)}`
   if (lane === 'user' && kind === 'operation' && !forced && askedBy === null) {
     if (input !== null) return `${what},${previous.of(run.previous)},${JSON.stringify(input)}]`
     return run.previous === '' ? `${what}]` : `${what},${previous.of(run.previous)}]`
@@ -201,20 +202,14 @@ export function extraOf(resource: Resource): string | null {
   if (description === '' && !hasTimers && queue.length === 0 && ledger.length === 0 && heals === 0 && holder === null) {
     return null
   }
-  const extra: Extra = {}
-  if (description !== '') extra.description = description
-  if (hasTimers) {
-    extra.timers = timers
-    extra.wake = wakeOf(timers)!
-  }
-  if (queue.length > 0) extra.queue = queue
-  if (ledger.length > 0) {
-    extra.ledger = ledger.map((entry) => ledgerList(resource, entry))
-    if (hasOrphan(ledger)) extra.orphans = 1
-  }
-  if (heals !== 0) extra.heals = heals
-  if (holder !== null) extra.holder = holder
-  return JSON.stringify(extra)
+  // Built by hand: every run that makes something writes it several times.
+  let text = ledger.length === 0 ? '{"heals":' + heals : `{"heals":${heals},"ledger":${ledgerText(resource)}`
+  if (hasOrphan(ledger)) text += ',"orphans":1'
+  if (description !== '') text += `,"description":${JSON.stringify(description)}`
+  if (hasTimers) text += `,"timers":${JSON.stringify(timers)},"wake":${wakeOf(timers)}`
+  if (queue.length > 0) text += `,"queue":${JSON.stringify(queue)}`
+  if (holder !== null) text += `,"holder":${JSON.stringify(holder)}`
+  return `${text}}`
 }
 
 const none: Extra = {}

@@ -1,71 +1,20 @@
 // Append-only lists in chunks: many entries in one row of JSON text, found again by number. Events and ended runs are such lists.
-// An entry is an array; the text is built by hand, since it is most of what a step writes.
-import type { SQLInputValue, StatementSync } from 'node:sqlite'
+// An entry is an array; log-writer.ts says how the text is made.
+import type { StatementSync } from 'node:sqlite'
 import { assert } from '../../base/assert.ts'
 import type { EndedRun, Event, StoredEvent } from '../../decision/state.ts'
-import { endedRunOf, endOf } from './codec.ts'
+import { endedRunOf } from './codec.ts'
 import type { Connection } from './connection.ts'
 import type { Shapes } from './shapes.ts'
 import { wordsOf } from './words.ts'
 
-/** Two such rows fit a page. */
-const chunkLength = 1900
-
-/**
- * A chunk's text is `[at,no,[texts],[...],[...]]`: times and numbers of resources in its entries count from `at` and `no`,
- * texts that repeat (who did it) are named by their place.
- */
 class Log {
   private readonly last: StatementSync
   private readonly from: StatementSync
-  private body = ''
-  private first = 0
-  private at = 0
-  private no = 0
-  private readonly texts: string[] = []
-  private text = ''
-  private place = 0
 
   constructor(connection: Connection, table: 'event' | 'run') {
     this.last = connection.prepare(`select first, body from ${table} where first <= ? order by first desc limit 1`)
     this.from = connection.prepare(`select first, body from ${table} where first >= ? order by first`)
-  }
-
-  /** Called before an entry's fields are made: from here on its chunk is known. Chunks that are full go to `into`. */
-  protected open(n: number, at: number, no: number, into: SQLInputValue[]): void {
-    // A fraction of a millisecond may not survive the difference: then it begins its own chunk.
-    if (this.body.length > chunkLength || this.at + (at - this.at) !== at) this.flush(into)
-    if (this.body !== '') return
-    this.first = n
-    this.at = at
-    this.no = no
-  }
-
-  /** `fields` is the entry without its brackets, its time, its resource and the event or end before it. */
-  protected append(n: number, at: number, no: number, prev: number, fields: string): void {
-    this.body += `,[${at - this.at},${no - this.no},${prev === 0 ? 0 : n - prev},${fields}]`
-  }
-
-  /** The place of a text that repeats among those of the chunk. */
-  protected placeOf(text: string): number {
-    if (text === this.text && this.texts.length > 0) return this.place
-    const at = this.texts.indexOf(text)
-    this.place = at >= 0 ? at : this.texts.push(text) - 1
-    this.text = text
-    return this.place
-  }
-
-  /** Before a batch: what another that failed has left is forgotten. */
-  reset(): void {
-    this.body = ''
-    this.texts.length = 0
-  }
-
-  /** At the end of a batch. */
-  flush(into: SQLInputValue[]): void {
-    if (this.body === '') return
-    into.push(this.first, `[${this.at},${this.no},${JSON.stringify(this.texts)}${this.body}]`)
-    this.reset()
   }
 
   protected chunkWith(n: number): Chunk | null {
@@ -102,16 +51,6 @@ export class EventLog extends Log {
   constructor(connection: Connection, shapes: Shapes) {
     super(connection, 'event')
     this.shapes = shapes
-  }
-
-  /** The type is the resource's: an event names only statuses. */
-  write(event: Event, n: number, prev: number, type: string, into: SQLInputValue[]): void {
-    const from = this.shapes.of(type, event.from).id
-    const to = event.to === event.from ? from : this.shapes.of(type, event.to).id
-    const { no, at, kind, revision, epoch, begun, by, detail } = event
-    this.open(n, at, no, into)
-    const fields = `${kindCodes[kind]},${from},${to},${revision},${epoch},${begun},${this.placeOf(by)}`
-    this.append(n, at, no, prev, detail === null ? fields : `${fields},${JSON.stringify(detail)}`)
   }
 
   /** From the newest at or before `n` backwards along the chain of one resource. */
@@ -223,11 +162,6 @@ export const kindWords = wordsOf(kindCodes)
 export class RunLog extends Log {
   constructor(connection: Connection) {
     super(connection, 'run')
-  }
-
-  write(run: EndedRun, n: number, prev: number, into: SQLInputValue[]): void {
-    this.open(n, run.endedAt, run.no, into)
-    this.append(n, run.endedAt, run.no, prev, endOf(run))
   }
 
   find(n: number): { readonly run: EndedRun; readonly prev: number } | null {

@@ -3,10 +3,11 @@ import type { StatementSync } from 'node:sqlite'
 import { assert } from '../../base/assert.ts'
 import type { No, Resource } from '../../decision/state.ts'
 import type { Batch, Write } from '../store.ts'
-import { toText } from './codec.ts'
+import { endOf, toText } from './codec.ts'
 import type { Connection } from './connection.ts'
-import type { EventLog, RunLog } from './logs.ts'
+import { kindCodes } from './logs.ts'
 import type { Places } from './places.ts'
+import type { Shapes } from './shapes.ts'
 import { emptySheet, type Sheet } from './sheet.ts'
 import type { Heads } from './turns.ts'
 
@@ -23,20 +24,13 @@ export interface Plan {
 }
 
 export class Planner {
-  private readonly events: EventLog
-  private readonly runs: RunLog
+  private readonly shapes: Shapes
   private readonly places: Places
   private readonly readEnded: StatementSync
   private readonly lastEnded = new Map<No, number>()
 
-  constructor(parts: {
-    readonly connection: Connection
-    readonly events: EventLog
-    readonly runs: RunLog
-    readonly places: Places
-  }) {
-    this.events = parts.events
-    this.runs = parts.runs
+  constructor(parts: { readonly connection: Connection; readonly shapes: Shapes; readonly places: Places }) {
+    this.shapes = parts.shapes
     this.places = parts.places
     this.readEnded = parts.connection.prepare(
       'select ended from live where no = ?1 union all select ended from settled where no = ?1 limit 1',
@@ -47,8 +41,6 @@ export class Planner {
   plan(batch: Batch, from: Heads, careful: boolean): Plan {
     const sheet = emptySheet(batch.guards)
     this.places.sheet = sheet
-    this.events.reset()
-    this.runs.reset()
     const lasts = this.writeEvents(batch, from, sheet)
     const ended = batch.ended.length === 0 ? null : this.writeEnds(batch, from, sheet)
     const { writes } = batch
@@ -67,8 +59,6 @@ export class Planner {
     }
     // What has ended is seldom asked again: the map stays as small as what is under way.
     if (ended !== null) for (const no of ended.keys()) this.lastEnded.delete(no)
-    this.events.flush(sheet.events)
-    this.runs.flush(sheet.runs)
     for (const { key, hash, no, begun, at } of batch.keys) sheet.keys.push(toText(key), toText(hash), no, begun, at)
     for (const result of batch.late) sheet.late.push(result.no, JSON.stringify(result))
     for (const incident of batch.incidents) sheet.incidents.push(incident.no, incident.kind, JSON.stringify(incident))
@@ -94,10 +84,15 @@ export class Planner {
     const find = placeFinder(writes)
     let n = from.events
     for (const event of batch.events) {
-      const at = find(event.no)
-      n++
-      this.events.write(event, n, lasts[at]!, writes[at]!.after.type, sheet.events)
-      lasts[at] = n
+      const place = find(event.no)
+      const { no, at, kind, revision, epoch, begun, by, detail } = event
+      // The type is the resource's: an event names only statuses.
+      const { type } = writes[place]!.after
+      const was = this.shapes.of(type, event.from).id
+      const is = event.to === event.from ? was : this.shapes.of(type, event.to).id
+      const text = detail === null ? null : JSON.stringify(detail)
+      sheet.events.push(++n, at, no, lasts[place]!, kindCodes[kind], was, is, revision, epoch, begun, by, text)
+      lasts[place] = n
     }
     return lasts
   }
@@ -108,7 +103,7 @@ export class Planner {
     let n = from.runs
     for (const run of batch.ended) {
       const prev = ends.get(run.no) ?? this.lastEnded.get(run.no) ?? this.storedEnd(run.no)
-      this.runs.write(run, ++n, prev, sheet.runs)
+      sheet.runs.push(++n, run.endedAt, run.no, prev, endOf(run))
       ends.set(run.no, n)
     }
     return ends

@@ -2,6 +2,7 @@
 // something else makes the whole sheet be undone by whoever began the transaction.
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
 import type { Connection } from './connection.ts'
+import { EventWriter, RunWriter } from './log-writer.ts'
 import { RecordWriter } from './records.ts'
 import { Rows } from './rows.ts'
 import { widths, type Sheet } from './sheet.ts'
@@ -25,8 +26,8 @@ export class SheetWriter {
   private readonly deleteLink: StatementSync
   private readonly landSame: StatementSync
   private readonly endLive: StatementSync
-  private readonly insertEvent: StatementSync
-  private readonly insertRun: StatementSync
+  private readonly events: EventWriter
+  private readonly runs: RunWriter
   private readonly insertLate: StatementSync
   private readonly insertIncident: StatementSync
   private readonly resources: Rows
@@ -60,8 +61,8 @@ export class SheetWriter {
     this.deleteLink = prepare('delete from link where target = ? and name = ? and source = ?')
     this.landSame = prepare(`update or fail settled set ${rest} where no = ? and shape = ?`)
     this.endLive = prepare('update or fail live set ended = ? where no = ?')
-    this.insertEvent = prepare('insert into event (first, body) values (?, ?)')
-    this.insertRun = prepare('insert into run (first, body) values (?, ?)')
+    this.events = new EventWriter(connection)
+    this.runs = new RunWriter(connection)
     this.insertLate = prepare('insert into late (no, body) values (?, ?)')
     this.insertIncident = prepare(
       'insert into incident (no, kind, body) values (?, ?, ?) on conflict (no, kind) do nothing',
@@ -105,8 +106,8 @@ export class SheetWriter {
     this.settled.insert(sheet.newSettled)
     this.settleSame(sheet.sameSettled)
     each(this.endLive, sheet.liveEnds, widths.liveEnds)
-    each(this.insertEvent, sheet.events, widths.events)
-    each(this.insertRun, sheet.runs, widths.runs)
+    this.events.write(sheet.events)
+    this.runs.write(sheet.runs)
     this.keys.insert(sheet.keys)
     each(this.insertLate, sheet.late, widths.late)
     each(this.insertIncident, sheet.incidents, widths.incidents)

@@ -29,6 +29,7 @@ export interface Sheet {
   readonly sameSettled: Values
   readonly liveEnds: Values
 
+  /** Entries, in the order of their numbers. */
   readonly events: Values
   readonly runs: Values
   readonly keys: Values
@@ -55,8 +56,8 @@ export const widths = {
   newSettled: 10,
   sameSettled: 10,
   liveEnds: 2,
-  events: 2,
-  runs: 2,
+  events: 12,
+  runs: 5,
   keys: 5,
   late: 2,
   incidents: 3,

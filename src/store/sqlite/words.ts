@@ -14,6 +14,20 @@ export class Quoted {
   }
 }
 
+/** Times as text: those of one batch are mostly the same, and so many digits are slow to write. */
+export class Times {
+  private time = 0
+  private text = '0'
+
+  of(time: number): string {
+    if (time !== this.time) {
+      this.text = `${time}`
+      this.time = time
+    }
+    return this.text
+  }
+}
+
 /** The words in the order of their numbers. What is stored depends on these: never change a number, only add. */
 export const wordsOf = <Word extends string>(codes: Readonly<Record<Word, number>>): readonly Word[] =>
   (Object.keys(codes) as Word[]).sort((a, b) => codes[a] - codes[b])

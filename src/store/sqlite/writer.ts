@@ -134,18 +134,25 @@ export class Writer {
       case 'failed':
         this.parts.planner.forget()
         // A thread that is gone may have carried it out: then the feed stands where it would.
-        if (thread.isGone && sameHeads(this.parts.turns.feed(), plan!.to)) return committed(batch, plan!)
-        if (thread.isGone) break
-        throw errorOf(answer)
+        if (!thread.isGone) throw errorOf(answer)
+        if (this.isCarriedOut(plan!)) return committed(batch, plan!)
+        break
       case 'moved':
         if (answer.feed.writer !== this.parts.me) this.sawOthers()
         break
-      default:
+      case 'mismatch':
+      case undefined:
         break
     }
     this.parts.planner.forget()
     await thread.idle()
     return this.commitHere(batch)
+  }
+
+  /** The feed stands where the plan leads, and it was us who led it there. */
+  private isCarriedOut({ to }: Plan): boolean {
+    const feed = this.parts.turns.feed()
+    return feed.writer === this.parts.me && sameHeads(feed, to)
   }
 
   /** Null: it cannot be understood outside of a transaction. */

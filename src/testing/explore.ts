@@ -50,13 +50,18 @@ export function systematic(simulator: Simulator, withPairs: boolean): Conditions
   const quiet: Conditions = { seed: 0, choices: {} }
   const baseline = simulator.run(quiet)
   const found: Conditions[] = [{ ...quiet, stays: 'long' }]
-  const add = (...strikes: Strike[]) => found.push({ ...quiet, strikes })
-  for (const strike of strikesOn(baseline)) add(strike)
+  for (const strike of strikesOn(baseline)) found.push({ ...quiet, strikes: [strike] })
   if (!withPairs || baseline.commits > commitsForPairs) return found
   for (let n = 1; n <= baseline.commits; n++) {
     for (let m = n + 1; m <= baseline.commits + 6; m++) {
       for (const fault of pairStrikes) {
-        for (const second of pairStrikes) add({ at: 'commit', n, fault }, { at: 'commit', n: m, fault: second })
+        for (const second of pairStrikes) {
+          const strikes: Strike[] = [
+            { at: 'commit', n, fault },
+            { at: 'commit', n: m, fault: second },
+          ]
+          found.push({ ...quiet, strikes, stays: 'brief' })
+        }
       }
     }
   }

@@ -52,8 +52,12 @@ export interface Backend {
   destroyStack(name: string, asked: Asked): Promise<void>
   /** These stacks, and whatever else there is of the cluster. Resolves when it is gone. */
   destroyCluster(cluster: Cluster, stacks: readonly string[], asked: Asked): Promise<void>
-  /** Unfinished jobs are killed, all are detached, the trust is given back. */
+  /** Asks how its jobs stand and writes that down, while there is still a cluster to ask. */
+  refreshJobs(cluster: Cluster, asked: Asked): Promise<void>
+  /** Unfinished jobs become KILLED, all are detached. */
   detachJobs(cluster: Cluster, asked: Asked): Promise<void>
+  /** Gives the trust back. One that is gone already, or never was, is no error. */
+  deleteTrust(cluster: Cluster, asked: Asked): Promise<void>
   hasTrust(cluster: Cluster, asked: Asked): Promise<boolean>
   /** Whether every one of the machines has come so far. */
   isDone(stage: Stage, cluster: Cluster, machines: readonly Machine[], asked: Asked): Promise<boolean>

@@ -1,5 +1,6 @@
 // Deleting, forced and by age: the central handler of spec 2.4, tables 2.5 and 2.6, row by row.
 import { describe, expect, test } from 'vitest'
+import { answerToDelete, answerToRefusal } from './answers.ts'
 import { active, doUntil, members, properties, table } from './on-table.ts'
 import { cluster } from './resource-types.ts'
 
@@ -12,7 +13,7 @@ const force = { force: true, reason: 'heat is lost' }
 const minutes = 60_000
 
 describe('2.5 delete', () => {
-  test('2.5 steps, test_ops order of delete: on_terminate, shutdown, jobs, then the row is removed', () => {
+  test('2.5 steps, test_ops order of delete: job statuses, on_terminate, shutdown, jobs, trust, then the row is removed', () => {
     const t = active()
     t.request('c', 'delete')
     expect(members(t)).toEqual(['w0 Deleting', 'w1 Deleting'])
@@ -22,7 +23,7 @@ describe('2.5 delete', () => {
       owed.push(...t.owedBy('c'))
       t.done('c')
     }
-    expect(owed).toEqual(['onTerminate', 'terminateInstances', 'detachJobs'])
+    expect(owed).toEqual(['refreshJobs', 'onTerminate', 'terminateInstances', 'detachJobs', 'deleteTrust'])
     expect(t.status('c')).toBe('gone')
     expect(members(t)).toEqual([])
     expect(t.get('c').ledger).toEqual([])
@@ -98,10 +99,10 @@ describe('2.5 delete', () => {
     const t = active()
     const first = t.request('c', 'delete')
     expect(t.request('c', 'delete').begun).toBe(first.begun)
-    t.done('c')
+    doUntil(t, 'c', 'terminateInstances')
     t.advance(11 * minutes)
     expect(t.request('c', 'delete').begun).not.toBe(first.begun)
-    expect(t.owedBy('c')).toEqual(['onTerminate'])
+    expect(t.owedBy('c')).toEqual(['refreshJobs'])
   })
 
   test.each([{}, force])('2.5 denied: a protected cluster is not deleted (%j), and says why', (how) => {
@@ -124,6 +125,57 @@ describe('2.5 delete', () => {
     doUntil(t, 'c')
     expect(t.refused(t.asking('c', 'delete')).message).toContain('it is gone, for good')
   })
+
+  test('utils/test_cluster: a description for a cluster that is missing or gone is told to nobody, and nothing is written', () => {
+    const t = active()
+    t.request('c', 'delete')
+    const { no, epoch } = t.get('c')
+    doUntil(t, 'c')
+    const before = t.get('c')
+    expect(t.send({ kind: 'progressReported', no, epoch, text: 'still at work', by: 'worker' }).accepted).toBe(false)
+    expect(t.send({ kind: 'progressReported', no: 999, epoch: 1, text: 'who?', by: 'worker' }).accepted).toBe(false)
+    expect(t.get('c')).toBe(before)
+    expect(t.find('nobody')).toBeNull()
+  })
+})
+
+describe('2.5, 2.6 answers of the HTTP API', () => {
+  const refusal = (t: ReturnType<typeof active>, operation: string, input?: unknown, more = {}) =>
+    answerToRefusal(operation, t.refused(t.asking('c', operation, input, more)))
+
+  test('delete: 204 without a body; forced: 200 with the name of the stack, or null where there is none', () => {
+    const t = active()
+    expect(answerToDelete(t.request('c', 'delete').resource, false)).toEqual({ status: 204, body: null })
+    const forced = t.request('c', 'delete', undefined, force).resource
+    expect(answerToDelete(forced, true)).toEqual({ status: 200, body: { stack_name: 'sahara.cluster/c/machine/1' } })
+    const young = table()
+    young.create('sahara.cluster', 'c', { properties })
+    const nothing = young.request('c', 'delete', undefined, force).resource
+    expect(answerToDelete(nothing, true)).toEqual({ status: 200, body: { stack_name: null } })
+  })
+
+  test('a cluster that grew has two stacks: the last one is named', () => {
+    const t = active()
+    t.request('c', 'scale', { counts: { w: 3 } })
+    doUntil(t, 'c')
+    const { resource } = t.request('c', 'delete', undefined, force)
+    expect(answerToDelete(resource, true).body).toEqual({ stack_name: resource.ledger.at(-1)!.name })
+    expect(resource.ledger).toHaveLength(2)
+  })
+
+  test('denied is 403, not found 404, a scale of what is not Active 400 INVALID_REFERENCE; never 5xx, always with the reason', () => {
+    const guarded = active({ isProtected: true })
+    expect(refusal(guarded, 'delete')).toMatchObject({ status: 403, body: { error_code: 'DELETION_FAILED' } })
+    expect(refusal(guarded, 'delete', undefined, { tenant: 'other' })).toMatchObject({ status: 404 })
+    expect(refusal(guarded, 'scale', { counts: {}, instances: ['w-099'] })).toMatchObject({ status: 404 })
+    expect(refusal(guarded, 'scale', { counts: { w: -1 } })).toMatchObject({ status: 400 })
+    const busy = active()
+    busy.request('c', 'scale', { counts: { w: 3 } })
+    const answer = refusal(busy, 'scale', { counts: { w: 4 } })
+    expect(answer).toMatchObject({ status: 400, body: { error_code: 'INVALID_REFERENCE' } })
+    expect(answer.body!['error_message']).toContain('of scale is under way')
+    expect(refusal(busy, 'update', { isProtected: true })).toMatchObject({ status: 409 })
+  })
 })
 
 describe('2.5 force delete, decision 0.5', () => {
@@ -142,11 +194,13 @@ describe('2.5 force delete, decision 0.5', () => {
     t.failed('c', 'heat down')
     t.request('c', 'delete', undefined, force)
     expect([t.status('c'), t.call('c').dueAt]).toEqual(['Force Deleting', 0])
+    t.done('c')
     t.failed('c', 'no plugin')
     t.advance(30_000)
     t.ok(t.deadline('c'))
     expect(t.status('c')).toBe('Force Deleting')
     t.failed('c', 'no jobs')
+    t.done('c')
     expect(t.get('c')).toMatchObject({ status: 'gone', ledger: [{ kind: 'machine', state: 'orphaned' }] })
     expect(t.get('c').description).toContain('Forced: heat is lost, no plugin')
     expect(members(t)).toEqual([])

@@ -89,6 +89,7 @@ export function createDrivers(backend: Backend): Drivers {
     async awaitTrust(call) {
       if (!(await backend.hasTrust(clusterOf(call), guardOf(call, 'awaitTrust')))) return again('90s')
     },
+    refreshJobs: (call) => briefly(call, backend.refreshJobs(clusterOf(call), guardOf(call, 'refreshJobs'))),
     onTerminate: (call) => briefly(call, plugin.onTerminate(clusterOf(call), guardOf(call, 'onTerminate'))),
     terminateInstances: (call) =>
       briefly(
@@ -100,6 +101,7 @@ export function createDrivers(backend: Backend): Drivers {
         ),
       ),
     detachJobs: (call) => briefly(call, backend.detachJobs(clusterOf(call), guardOf(call, 'detachJobs'))),
+    deleteTrust: (call) => briefly(call, backend.deleteTrust(clusterOf(call), guardOf(call, 'deleteTrust'))),
 
     async stageDone(call) {
       const trace = traces[call.resource.status]

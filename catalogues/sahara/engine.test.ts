@@ -7,7 +7,7 @@ import { createEngine, TerminalError } from 'homeostat'
 import { createMemoryStore, seededRandom, systemClock } from 'homeostat/testing'
 import { createSimulatedWorld, openLocalWorld, type World } from 'homeostat/worlds'
 import { afterEach, describe, expect, test } from 'vitest'
-import { createDrivers, createWorldBackend, sahara } from './index.ts'
+import { createDrivers, createWorldBackend, sahara, type Job } from './index.ts'
 
 type AnyWorld = World & { destroyEverything?(): Promise<void> }
 const worlds: readonly (readonly [string, () => AnyWorld])[] = [
@@ -22,9 +22,16 @@ afterEach(async () => {
 
 const type = 'sahara.cluster'
 
-async function cloud(open: () => AnyWorld, options: { readonly trusted?: () => boolean } = {}) {
+interface Options {
+  readonly trusted?: () => boolean
+  readonly jobs?: readonly Job[]
+  readonly jobStatus?: (job: Job) => string
+}
+
+async function cloud(open: () => AnyWorld, options: Options = {}) {
   const world = open()
   const backend = createWorldBackend(world, {
+    ...options,
     judge: ({ w = 0 }) => {
       if (w > 4) throw new TerminalError('QuotaException', `Quota exceeded for instances: ${w} of 4`)
     },
@@ -67,7 +74,7 @@ async function cloud(open: () => AnyWorld, options: { readonly trusted?: () => b
 }
 
 const partOf = ({ name }: { readonly name: string }) => name.split('/')[4]!
-const until = async (isSo: () => Promise<boolean>, ms = 10_000) => {
+const until = async (isSo: () => Promise<boolean>, ms = 40_000) => {
   for (const end = Date.now() + ms; Date.now() < end; await new Promise((go) => setTimeout(go, 20)))
     if (await isSo()) return
   throw new Error('it never came to be')
@@ -130,7 +137,9 @@ describe.each(worlds)('Sahara on the %s world', (_name, open) => {
     expect(await settled('c')).toBe('Active')
     const { id } = await world.faults.set({ does: 'hang', on: { verb: 'destroy' } })
     await client.cluster.delete('c')
-    await until(async () => (await engine.get(type, 'c'))?.run?.step === 1)
+    const { steps } = engine.plans.get(type)!.operations.get('delete')!
+    const at = steps.findIndex(({ name }) => name === 'terminateInstances')
+    await until(async () => (await engine.get(type, 'c'))?.run?.step === at)
     await engine.operate(type, 'c', 'delete', { by: 'ann', force: true, reason: 'it hangs' })
     expect((await engine.get(type, 'c'))!.status).toBe('Force Deleting')
     expect(await settled('c')).toMatch(/^gone Forced: it hangs/)
@@ -188,4 +197,26 @@ test('2.6: a transient cluster without trust waits for termination, and goes whe
   const { no } = (await engine.get(type, 'c'))!
   expect(await engine.submit({ kind: 'retryRun', no, by: 'ann' })).toMatchObject({ accepted: true })
   expect(await settled('c')).toBe('gone')
+})
+
+test('2.5: before its cluster goes, each job is asked how it stands; what is unfinished then is KILLED, all are detached', async () => {
+  const jobs: Job[] = [
+    { cluster: 'c', status: 'RUNNING' },
+    { cluster: 'c', status: 'RUNNING' },
+    { cluster: 'other', status: 'RUNNING' },
+  ]
+  // The first has ended meanwhile, and nobody had looked.
+  const jobStatus = (job: Job) => (job === jobs[0] ? 'SUCCEEDED' : job.status)
+  const { world, client, settled } = await cloud(worlds[0]![1], { jobs, jobStatus })
+  await client.cluster.create({ id: 'c', properties: { counts: { w: 1 } } })
+  expect(await settled('c')).toBe('Active')
+  for (const step of ['refreshJobs', 'detachJobs', 'deleteTrust'])
+    await world.faults.set({ does: 'fail', on: { step }, times: 1 })
+  await client.cluster.delete('c')
+  expect(await settled('c')).toBe('gone')
+  expect(jobs).toEqual([
+    { cluster: null, status: 'SUCCEEDED' },
+    { cluster: null, status: 'KILLED' },
+    { cluster: 'other', status: 'RUNNING' },
+  ])
 })

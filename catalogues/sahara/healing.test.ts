@@ -73,7 +73,7 @@ describe('0.4 owner lost, run recorded', () => {
   test('0.4: a delete is resumed at its step', () => {
     const t = active()
     t.request('c', 'delete')
-    t.done('c')
+    doUntil(t, 'c', 'terminateInstances')
     t.heal('c')
     expect([t.status('c'), ...t.owedBy('c')]).toEqual(['Deleting', 'terminateInstances'])
   })
@@ -104,6 +104,20 @@ describe('0.4 unowned', () => {
     doUntil(t, 'c')
     expect(t.status('c')).toBe('gone')
   })
+})
+
+describe('0.4 unowned and protected', () => {
+  test.each(leaving)(
+    '0.4: a protected cluster found in %s is not deleted, and does not stay there: Error, machines kept',
+    (status) => {
+      const t = table()
+      const { no } = t.place('sahara.cluster', 'c', status, { properties: { ...properties, isProtected: true } })
+      t.place('sahara.instance', 'i', 'Deleting', { parent: { no }, properties: { group: 'w', index: 0 } })
+      t.heal('c', 'unowned')
+      expect(t.statuses('c', 'i')).toEqual(['Error', 'Active'])
+      expect(t.get('c').description).toContain('It is protected')
+    },
+  )
 })
 
 describe('0.6 instances', () => {

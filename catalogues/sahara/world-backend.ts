@@ -6,7 +6,19 @@ import type { Asked, Backend, Cluster, Machine, Plugin, Stage } from './backend.
 const type = 'sahara.cluster'
 const volumeBytes = 2 ** 30
 
+/** A job that ran on a cluster; null: on none any more. */
+export interface Job {
+  cluster: string | null
+  status: string
+}
+
+const finished = new Set(['SUCCEEDED', 'FAILED', 'KILLED'])
+
 export interface WorldBackendOptions {
+  /** What runs on the clusters; changed when a cluster goes. */
+  readonly jobs?: readonly Job[]
+  /** How a job stands by now, when it is asked before its cluster goes (default: as recorded). */
+  readonly jobStatus?: (job: Job) => string
   /** The plugin's own opinion of sizes: throws what speaks against them. */
   readonly judge?: (counts: Readonly<Record<string, number>>) => void
   /** Whether there is a trust for a cluster (default: always). */
@@ -14,7 +26,8 @@ export interface WorldBackendOptions {
 }
 
 export function createWorldBackend(world: World, options: WorldBackendOptions = {}): Backend {
-  const { judge = () => {}, hasTrust = () => true } = options
+  const { judge = () => {}, hasTrust = () => true, jobs = [], jobStatus = ({ status }) => status } = options
+  const jobsOf = ({ id }: Cluster) => jobs.filter(({ cluster }) => cluster === id)
 
   /** The machines of a cluster that are there, by the id of their instance. */
   async function machinesOf(clusterId: string, look: Look): Promise<ReadonlyMap<string, Thing>> {
@@ -84,7 +97,18 @@ export function createWorldBackend(world: World, options: WorldBackendOptions = 
       for (const name of stacks) await world.destroy(name, asked)
       for (const { name } of (await machinesOf(cluster.id, asked)).values()) await world.destroy(name, asked)
     },
-    detachJobs: look,
+    async refreshJobs(cluster, asked) {
+      await look(cluster, asked)
+      for (const job of jobsOf(cluster)) job.status = jobStatus(job)
+    },
+    async detachJobs(cluster, asked) {
+      await look(cluster, asked)
+      for (const job of jobsOf(cluster)) {
+        if (!finished.has(job.status)) job.status = 'KILLED'
+        job.cluster = null
+      }
+    },
+    deleteTrust: look,
     async hasTrust(cluster, asked) {
       await look(cluster, asked)
       return hasTrust(cluster.id)

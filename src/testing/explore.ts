@@ -2,7 +2,7 @@
 // each kind of fault there; for small ones also for pairs of them. Struck: the same for what a seed asks, at some of the commits
 // and calls. Swarm: one for each seed, with faults by chance.
 import { assert } from '../base/assert.ts'
-import type { Strike } from './fault-plan.ts'
+import { drawEngine, type Setting, type Strike } from './fault-plan.ts'
 import { Choices, mixed, type Stream } from './choices.ts'
 import type { Conditions, Outcome, Simulator } from './simulation.ts'
 
@@ -82,9 +82,9 @@ function strikesOn({ commits, calls }: Outcome): Strike[] {
  */
 export function struck(simulator: Simulator, seed: number, most: number): Conditions[] {
   assert(simulator.scenario.script === undefined, `the scenario ${simulator.scenario.name} is scripted`)
-  const quiet: Conditions = { seed, isFar: mixed(seed, 'far') % 4 === 0, stays: 'brief' }
-  const all = strikesOn(simulator.run(quiet))
   const stream = new Choices(seed).stream('struck')
+  const quiet: Conditions = { seed, setting: drawQuiet(stream), stays: 'brief' }
+  const all = strikesOn(simulator.run(quiet))
   const found: Conditions[] = []
   for (let n = 0; n < most && all.length > 0; n++) {
     const [strike] = all.splice(stream.below(all.length), 1)
@@ -93,6 +93,15 @@ export function struck(simulator: Simulator, seed: number, most: number): Condit
   }
   return found
 }
+
+/** No faults by chance, but not always the same surroundings. */
+const drawQuiet = (stream: Stream): Partial<Setting> => ({
+  isFar: stream.below(4) === 3,
+  processes: [2, 2, 1, 3][stream.below(4)]!,
+  checksEpoch: stream.below(4) !== 3,
+  isWatched: stream.below(8) === 7,
+  engine: stream.below(4) === 3 ? drawEngine(stream) : {},
+})
 
 /** Soon after the first: while it is being healed. */
 const secondStrike = (first: Strike, stream: Stream): Strike => ({

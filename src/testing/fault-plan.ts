@@ -117,7 +117,8 @@ export function drawSetting(choices: Choices): Setting {
   }
 }
 
-const drawEngine = (stream: Stream): Partial<EngineSettings> => ({
+/** An engine with very little room here and there. */
+export const drawEngine = (stream: Stream): Partial<EngineSettings> => ({
   concurrency: [256, 1, 2][stream.below(3)]!,
   runs: [10_000, 1, 2][stream.below(3)]!,
   batchLimit: [500, 1, 2][stream.below(3)]!,

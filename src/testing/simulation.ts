@@ -58,8 +58,8 @@ export interface Conditions {
   readonly isSwarm?: boolean | undefined
   /** Keeps the choices and the story. */
   readonly isTold?: boolean | undefined
-  /** All is quiet, but the store is far. */
-  readonly isFar?: boolean | undefined
+  /** What differs from the quiet setting, or from the drawn one. */
+  readonly setting?: Partial<Setting> | undefined
   /** For how long it is watched after it has settled; left out: the usual time. */
   readonly stays?: Stay | undefined
 }
@@ -146,10 +146,10 @@ class Simulation {
     this.#simulator = simulator
     this.#conditions = conditions
     const { scenario, judgement, plans } = simulator
-    const { seed, choices: list = null, isTold = false, isSwarm = false, isFar, strikes = [] } = conditions
+    const { seed, choices: list = null, isTold = false, isSwarm = false, strikes = [] } = conditions
     this.#choices = new Choices(seed, { list, record: isTold })
-    const quiet = isFar === true ? { ...quietSetting, isFar } : quietSetting
-    const setting = { ...(isSwarm ? drawSetting(this.#choices) : quiet), ...scenario.setting }
+    const drawn = isSwarm ? drawSetting(this.#choices) : quietSetting
+    const setting = { ...drawn, ...conditions.setting, ...scenario.setting }
     this.#timeline = new Timeline(setting.shuffle)
     this.#faults = new FaultPlan(setting, this.#choices, strikes, (near) => this.#deleteNear(near))
     this.#settings = { ...defaultSettings, ...hurried, leaseMs: setting.leaseMs, ...setting.engine, ...scenario.engine }

@@ -40,8 +40,8 @@ interface Stored {
   readonly done: readonly Done[]
 }
 
-/** So long others are waited for. */
-const busyMs = 5_000
+/** So long others are waited for: a machine that is busy may let a holder wait for seconds. */
+const busyMs = 30_000
 
 export class DirectoryGround implements Ground {
   readonly #folder: WorldFolder

@@ -5,8 +5,8 @@ import childProcess from 'node:child_process'
 import fs, { writeSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { dirname } from 'node:path'
-import { story } from './conformance-story.ts'
-import { openLocalWorld } from './local-world.ts'
+import { story } from '../../src/worlds/conformance-story.ts'
+import { openLocalWorld } from '../../src/worlds/local-world.ts'
 
 /** Every function through which the local world changes something. */
 const changing = [

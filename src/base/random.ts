@@ -1,5 +1,5 @@
 // The only file that touches chance. A seeded stream makes a whole simulated run repeatable.
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 
 export interface Random {
   /** At least 0, below 1. */
@@ -33,3 +33,9 @@ export function seededRandom(seed: number): Random {
       `00000000-0000-4000-8000-${((seed >>> 0) % 0xffff).toString(16).padStart(4, '0')}${(++uuids).toString(16).padStart(8, '0')}`,
   }
 }
+
+/** 256 bits that nobody can guess, as text for addresses and headers. Never of a seed: it keeps people out. */
+export const secretText = (): string => randomBytes(32).toString('base64url')
+
+/** Salt for the hash of a password. */
+export const saltBytes = (): Buffer => randomBytes(16)

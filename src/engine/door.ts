@@ -65,8 +65,8 @@ export class Door {
   #blocked: Item[] = []
   /** How calls ended that were under way when the lease was lost: told again by the next incarnation. */
   #kept: Item[] = []
-  /** Commands answered, commits made, conflicts met: for health and benchmarks. */
-  readonly figures = { commands: 0, commits: 0, conflicts: 0, storeErrors: 0 }
+  /** Commands answered, commits made, conflicts met, late outcomes refused: for health and benchmarks. */
+  readonly figures = { commands: 0, commits: 0, conflicts: 0, storeErrors: 0, fenced: 0 }
 
   constructor(options: DoorOptions) {
     this.#options = options
@@ -345,7 +345,8 @@ export class Door {
     this.figures.commands += items.length
     if (lastEvent > 0 || batch.writes.length > 0) this.figures.commits++
     for (const item of items) {
-      const changes = item.decision!.changes
+      const { changes } = item.decision!
+      if (!item.decision!.accepted && item.decision!.rejection.code === 'fenced') this.figures.fenced++
       if (changes === null) continue
       for (const command of changes.followUps) this.submit(command, null)
     }

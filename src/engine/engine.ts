@@ -171,6 +171,11 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
     this.#state = 'stopped'
   }
 
+  /** The declarations, as they were given. */
+  get lifecycles(): readonly AnyLifecycle[] {
+    return Object.values(this.#set)
+  }
+
   /** The number of this process's present tenure as an owner; 0 before the start. */
   get incarnation(): Incarnation {
     return this.#tenure?.no ?? 0

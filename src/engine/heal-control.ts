@@ -66,15 +66,24 @@ export class HealControl {
 
   /** A person heals this one now: mode, budget, rate and breaker do not hold it. */
   async approve(type: string, id: string, by: string): Promise<Decision> {
-    const { store, door } = this.#context
-    const [found] = await store.load([askNamed(type, id)])
+    const resource = await this.#existing(type, id)
+    const { no, revision } = resource
+    const how = await this.#foundHow(resource)
+    return this.#context.door.ask({ kind: 'heal', no, found: how, revision, owner: 0, by, override: true })
+  }
+
+  /** In which way it is stuck. Throws `not_stuck` with what to do instead. */
+  async foundHow(type: string, id: string): Promise<Stuck['found']> {
+    return this.#foundHow(await this.#existing(type, id))
+  }
+
+  async #existing(type: string, id: string): Promise<Resource> {
+    const [found] = await this.#context.store.load([askNamed(type, id)])
     const resource = (found ?? null) as Resource | null
     if (resource === null || resource.type !== type) {
       throw new HomeostatError('resource_not_found', `There is no ${type} ${id}.`)
     }
-    const { no, revision } = resource
-    const how = await this.#foundHow(resource)
-    return door.ask({ kind: 'heal', no, found: how, revision, owner: 0, by, override: true })
+    return resource
   }
 
   async #foundHow(resource: Resource): Promise<Stuck['found']> {

@@ -1,5 +1,6 @@
 // What goes over the wire, as schemas: the same objects for handlers, OpenAPI, client and command line. Times are ISO text.
 import { z } from 'zod'
+import type { Json } from '../base/json.ts'
 import { permissions, roles } from './permissions.ts'
 
 /** Text without control characters: it is shown to people. */
@@ -13,8 +14,9 @@ const plainText = (most: number) =>
     })
 
 export const time = z.iso.datetime().describe('A moment, in UTC.')
-export const json = z.json().describe('Any JSON value.')
-export const jsonObject = z.record(z.string(), z.json()).describe('A JSON object.')
+/** Our own type of it, which is not to be changed once it is made. */
+export const json = z.json().describe('Any JSON value.') as unknown as z.ZodType<Json, Json>
+export const jsonObject = z.record(z.string(), json).describe('A JSON object.')
 export const typeName = plainText(200).min(1).describe('The type of a resource, such as `opensds.volume`.')
 export const resourceId = plainText(200).min(1).describe('The id of a resource: unique within its type.')
 export const tenantName = plainText(100).min(1).describe('A tenant.')

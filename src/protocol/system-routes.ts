@@ -5,6 +5,7 @@ import * as shape from './shapes.ts'
 
 const administer = { permission: 'administer' } as const
 const daysAtMost = 90
+const accountName = z.string().regex(/^[\w.@-]{1,100}$/, 'use letters, digits and . _ @ -')
 
 export const systemRoutes = {
   streamEvents: row({
@@ -168,7 +169,7 @@ export const systemRoutes = {
     group: 'accounts',
     words: 'A local account for the console.',
     body: z.strictObject({
-      name: shape.name.min(1),
+      name: accountName,
       password: z.string().min(12).max(1_000),
       role: shape.role.exclude(['worker']),
       tenant: shape.tenantName.nullable().default(null),

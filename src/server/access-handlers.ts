@@ -1,0 +1,214 @@
+// Sessions, tokens, accounts and the audit over HTTP.
+import { isoTime } from '../base/clock.ts'
+import { HomeostatError } from '../base/errors.ts'
+import { secretText } from '../base/random.ts'
+import type { Permission } from '../protocol/permissions.ts'
+import type { RouteName } from '../protocol/routes.ts'
+import { z } from 'zod'
+import type * as shape from '../protocol/shapes.ts'
+import { chainHash, chainStart } from '../store/chain.ts'
+import { Reply, type AuditEntry, type Call, type Handlers } from './call.ts'
+import type { AccountRecord, Found, TokenRecord } from './objects.ts'
+import { hashPassword } from './password.ts'
+import { grantedBy, sha256, type Principal } from './principal.ts'
+import { tokenNumber } from './reach.ts'
+
+type Names =
+  | 'signIn'
+  | 'getSession'
+  | 'signOut'
+  | 'createToken'
+  | 'listTokens'
+  | 'revokeToken'
+  | 'createAccount'
+  | 'listAccounts'
+  | 'setPassword'
+  | 'deleteAccount'
+  | 'listAudit'
+  | 'verifyAudit'
+
+const dayMs = 86_400_000
+
+export const accessHandlers: Handlers<Names> = {
+  async signIn(call) {
+    const { gate } = call.services
+    const { body } = call
+    const { principal, cookie } =
+      'ticket' in body ? await gate.signInByTicket(body.ticket) : await gate.signIn(body, call.asked.address)
+    await call.write([], { target: `account/${principal.name}` })
+    return new Reply(sessionOf(principal), { headers: { 'set-cookie': cookie } })
+  },
+  getSession({ principal }) {
+    if (principal.via === 'nobody') throw new HomeostatError('unauthenticated', 'Nobody is signed in.')
+    return sessionOf(principal)
+  },
+  async signOut(call) {
+    const { gate, streams } = call.services
+    await gate.signOut(call.asked.header('cookie'))
+    await streams.recheck()
+    return new Reply(undefined, { headers: { 'set-cookie': gate.cookie(null) } })
+  },
+
+  async createToken(call) {
+    const { objects, clock } = call.services
+    const { name, role, scopes, days } = call.body
+    const tenant = tenantOfNew(call.principal, call.body.tenant)
+    refuseMore(call.principal, grantedBy(role, scopes))
+    const now = clock.now()
+    const id = sha256(`${call.asked.id} token`).slice(0, 12)
+    const secret = `hs_${id}_${secretText()}`
+    const token: TokenRecord = {
+      id,
+      name,
+      role,
+      scopes,
+      tenant,
+      createdAt: now,
+      createdBy: call.principal.name,
+      expiresAt: now + days * dayMs,
+    }
+    const noted = { target: `token/${id}`, detail: { name, role, tenant, days } }
+    await call.write([objects.change('token', sha256(secret), 0, token)], noted)
+    return { token: wireToken(token), secret }
+  },
+  async listTokens(call) {
+    const own = (await call.services.objects.all('token')).filter(({ value }) => isOwn(call, value))
+    return { items: own.map(({ value }) => wireToken(value)) }
+  },
+  async revokeToken(call) {
+    const { objects, streams } = call.services
+    if (call.replayed !== null) return new Reply(undefined)
+    const id = call.parameters.token
+    const found = (await objects.all('token')).find(({ value }) => value.id === id && isOwn(call, value))
+    if (found === undefined) throw new HomeostatError('token_not_found', `There is no token ${id}.`)
+    await call.write([objects.change('token', found.key, found.version, null)], { target: `token/${id}` })
+    await streams.recheck()
+    return new Reply(undefined)
+  },
+
+  async createAccount(call) {
+    const { objects, clock } = call.services
+    const { name, password, role } = call.body
+    const tenant = tenantOfNew(call.principal, call.body.tenant)
+    refuseMore(call.principal, grantedBy(role))
+    if ((await objects.get('account', name)) !== null)
+      throw new HomeostatError('already_exists', `The account ${name} exists already.`)
+    const account = { name, role, tenant, password: await hashPassword(password), createdAt: clock.now() }
+    await call.write([objects.change('account', name, 0, account)], {
+      target: `account/${name}`,
+      detail: { role, tenant },
+    })
+    return wireAccount(account)
+  },
+  async listAccounts(call) {
+    const own = (await call.services.objects.all('account')).filter(({ value }) => isOwn(call, value))
+    return { items: own.map(({ value }) => wireAccount(value)) }
+  },
+  async setPassword(call) {
+    const { objects } = call.services
+    const { value, version } = await accountOf(call)
+    const next = { ...value, password: await hashPassword(call.body.password) }
+    await endSessions(call, value.name, [objects.change('account', value.name, version, next)])
+    return new Reply(undefined)
+  },
+  async deleteAccount(call) {
+    if (call.replayed !== null) return new Reply(undefined)
+    const { value, version } = await accountOf(call)
+    await endSessions(call, value.name, [call.services.objects.change('account', value.name, version, null)])
+    return new Reply(undefined)
+  },
+
+  async listAudit(call) {
+    const { pageSize, pageToken } = call.query
+    const entries = await call.services.engine.journal(pageToken === undefined ? 0 : tokenNumber(pageToken), pageSize)
+    return {
+      items: entries.map(({ n, value, hash }) => {
+        const entry = value as unknown as AuditEntry
+        return { ...entry, n, hash, at: isoTime(entry.at) }
+      }),
+      nextPageToken: entries.length < pageSize ? null : String(entries.at(-1)!.n),
+    }
+  },
+  async verifyAudit({ services }) {
+    let head = chainStart
+    let entries = 0
+    for (;;) {
+      const page = await services.engine.journal(entries)
+      for (const { n, value, hash } of page) {
+        if (n !== entries + 1 || hash !== chainHash(head, n, value))
+          return { entries, isSound: false, brokenAt: entries + 1, head }
+        entries = n
+        head = hash
+      }
+      if (page.length === 0) return { entries, isSound: true, brokenAt: null, head }
+    }
+  },
+}
+
+function sessionOf({ name, role, permissions, tenant, expiresAt }: Principal): z.infer<typeof shape.session> {
+  return {
+    principal: name,
+    role,
+    permissions: [...permissions],
+    tenant,
+    expiresAt: expiresAt === null ? null : isoTime(expiresAt),
+  }
+}
+
+/** A principal of one tenant lets nobody in elsewhere. */
+function tenantOfNew(principal: Principal, asked: string | null): string | null {
+  if (principal.tenant === null || principal.tenant === asked) return asked
+  if (asked === null) return principal.tenant
+  throw new HomeostatError('forbidden', `${principal.name} works in tenant ${principal.tenant} only.`)
+}
+
+/** Nobody gives what he does not have. Steps are completed by drivers, which people let in. */
+function refuseMore({ name, permissions }: Principal, given: ReadonlySet<Permission>): void {
+  const more = [...given].filter((one) => one !== 'work' && !permissions.has(one))
+  if (more.length > 0)
+    throw new HomeostatError('forbidden', `${name} may not give what it does not have: ${more.join(', ')}.`)
+}
+
+const isOwn = ({ principal }: Call<RouteName>, { tenant }: { readonly tenant: string | null }): boolean =>
+  principal.tenant === null || principal.tenant === tenant
+
+function wireToken(token: TokenRecord): z.infer<typeof shape.token> {
+  const { id, name, role, scopes, tenant, createdAt, createdBy, expiresAt } = token
+  return {
+    id,
+    name,
+    role,
+    scopes: [...scopes],
+    tenant,
+    createdAt: isoTime(createdAt),
+    createdBy,
+    expiresAt: isoTime(expiresAt),
+  }
+}
+
+const wireAccount = ({ name, role, tenant, createdAt }: AccountRecord): z.infer<typeof shape.account> => ({
+  name,
+  role,
+  tenant,
+  createdAt: isoTime(createdAt),
+})
+
+async function accountOf(call: Call<'setPassword' | 'deleteAccount'>): Promise<Found<'account'>> {
+  const { account: name } = call.parameters
+  const found = await call.services.objects.get('account', name)
+  if (found !== null && isOwn(call, found.value)) return found
+  throw new HomeostatError('account_not_found', `There is no account ${name}.`)
+}
+
+/** Whoever was let in by the account is out from the same commit on. */
+async function endSessions(
+  call: Call<'setPassword' | 'deleteAccount'>,
+  account: string,
+  changes: Parameters<Call['write']>[0],
+): Promise<void> {
+  const { objects, streams } = call.services
+  const own = (await objects.all('session')).filter(({ value }) => value.account === account)
+  const ended = own.map(({ key, version }) => objects.change('session', key, version, null))
+  await call.write([...changes, ...ended], { target: `account/${account}` })
+  await streams.recheck()
+}

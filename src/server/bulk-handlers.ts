@@ -1,0 +1,193 @@
+// Bulk operations over HTTP: made with a frozen list of targets, looked at, paused, resumed, cancelled.
+import { isoTime } from '../base/clock.ts'
+import { HomeostatError } from '../base/errors.ts'
+import type { Json } from '../base/json.ts'
+import { allowedOperations } from '../decision/begin-run.ts'
+import type { Resource } from '../decision/state.ts'
+import type { RouteName } from '../protocol/routes.ts'
+import { z } from 'zod'
+import type * as shape from '../protocol/shapes.ts'
+import { itemKey } from './bulk-runner.ts'
+import type { Call, Handlers } from './call.ts'
+import { fits, storeQuery } from './find-resources.ts'
+import type { BulkItemRecord, BulkRecord, Found } from './objects.ts'
+import { sees, sha256 } from './principal.ts'
+import { tokenNumber } from './reach.ts'
+
+type Names = 'createBulk' | 'listBulk' | 'getBulk' | 'listBulkItems' | 'pauseBulk' | 'resumeBulk' | 'cancelBulk'
+type WireBulk = z.infer<typeof shape.bulk>
+
+const targetsMax = 100_000
+/** Items written in one commit: the bulk operation begins when all are there. */
+const itemsAtOnce = 1_000
+
+export const bulkHandlers: Handlers<Names> = {
+  async createBulk(call) {
+    const { body, services } = call
+    const { filter, operation, reason, perSecond, dryRun, expected } = body
+    const plan = call.plan(filter.type)
+    if (!plan.operations.has(operation) || plan.operations.get(operation)!.creates)
+      throw new HomeostatError('operation_unknown', `${plan.type} has no operation '${operation}' for what exists.`)
+    const before = call.replayed as { readonly bulk: string } | null
+    if (before !== null) {
+      const bulk = await bulkOf(call, before.bulk)
+      return { bulk, total: bulk.total, allowed: bulk.total, sample: [] }
+    }
+    const targets = await targetsOf(call)
+    const allowed = targets.filter((one) => allowedOperations(plan, one).includes(operation)).length
+    const sample = targets.slice(0, 20).map(({ type, id }) => ({ type, id }))
+    if (expected !== undefined && expected !== targets.length)
+      throw new HomeostatError(
+        'bulk_changed',
+        `${targets.length} resources fit the filter, not ${expected}. Look again.`,
+        {
+          details: { total: targets.length },
+        },
+      )
+    if (dryRun) return { bulk: null, total: targets.length, allowed, sample }
+    const now = services.clock.now()
+    const id = `${String(Number.MAX_SAFE_INTEGER - now).padStart(16, '0')}-${sha256(`${call.asked.id}`).slice(0, 8)}`
+    const record: BulkRecord = {
+      id,
+      tenant: call.principal.tenant,
+      filter: filter as Json,
+      operation,
+      input: body.input ?? null,
+      reason,
+      by: call.principal.name,
+      state: 'running',
+      perSecond,
+      total: targets.length,
+      createdAt: now,
+      endedAt: null,
+    }
+    await freeze(call, id, targets)
+    const noted = { target: `bulk/${id}`, reason, detail: { operation, total: targets.length } }
+    await call.write([services.objects.change('bulk', id, 0, record)], noted, { bulk: id })
+    services.bulk.wake()
+    return { bulk: await bulkOf(call, id), total: targets.length, allowed, sample }
+  },
+  async listBulk(call) {
+    const { objects } = call.services
+    const seen = (await objects.all('bulk')).filter(({ value }) => isOwn(call, value)).slice(0, call.query.pageSize)
+    return { items: await Promise.all(seen.map(({ value }) => wireBulk(call, value))) }
+  },
+  getBulk: (call) => bulkOf(call, call.parameters.bulk),
+  async listBulkItems(call) {
+    const { objects, wire } = call.services
+    const { value } = await found(call, call.parameters.bulk)
+    const { pageSize, pageToken } = call.query
+    const from = pageToken === undefined ? 0 : tokenNumber(pageToken)
+    const items = await objects.under('bulk item', `${value.id}/`, {
+      after: from === 0 ? '' : itemKey(value.id, from - 1),
+      limit: pageSize,
+    })
+    const names = await wire.names(items.map((item) => item.value.no))
+    return {
+      items: items.map((item, index) => ({
+        index: from + index,
+        resource: refOf(names.get(item.value.no)),
+        state: item.value.state,
+        run: item.value.run,
+        code: item.value.code,
+        message: item.value.message,
+      })),
+      nextPageToken: items.length < pageSize ? null : String(from + items.length),
+    }
+  },
+  pauseBulk: (call) => turn(call, 'paused'),
+  resumeBulk: (call) => turn(call, 'running'),
+  cancelBulk: (call) => turn(call, 'cancelled'),
+}
+
+const refOf = (ref: { readonly type: string; readonly id: string } | undefined) => ({
+  type: ref?.type ?? '',
+  id: ref?.id ?? '',
+})
+
+const isOwn = (call: Call<RouteName>, { tenant }: BulkRecord): boolean =>
+  call.principal.tenant === null || call.principal.tenant === tenant
+
+async function targetsOf(call: Call<'createBulk'>): Promise<Resource[]> {
+  const { engine } = call.services
+  const { type, ...given } = call.body.filter
+  const plan = call.plan(type)
+  const query = await storeQuery(call, plan, given)
+  const targets: Resource[] = []
+  if (query === null) return targets
+  const isWanted = fits(plan, given)
+  for (let after: number | null = 0; after !== null;) {
+    const page: Awaited<ReturnType<typeof engine.list>> = await engine.list({ ...query, after, limit: 1_000 })
+    targets.push(...page.resources.filter((one) => isWanted(one) && sees(call.principal, one.tenant)))
+    if (targets.length > targetsMax)
+      throw new HomeostatError('limit_exceeded', `More than ${targetsMax} resources fit. Narrow the filter.`)
+    after = page.next
+  }
+  return targets
+}
+
+async function freeze(call: Call<'createBulk'>, id: string, targets: readonly Resource[]): Promise<void> {
+  const { objects } = call.services
+  const waiting = { state: 'waiting', run: null, code: null, message: '' } as const
+  for (let from = 0; from < targets.length; from += itemsAtOnce) {
+    const some = targets.slice(from, from + itemsAtOnce)
+    const items = some.map(({ no }, index) => {
+      const item: BulkItemRecord = { no, ...waiting }
+      return objects.change('bulk item', itemKey(id, from + index), 0, item)
+    })
+    await objects.write(items)
+  }
+}
+
+async function found(call: Call<RouteName>, id: string): Promise<Found<'bulk'>> {
+  const bulk = await call.services.objects.get('bulk', id)
+  if (bulk !== null && isOwn(call, bulk.value)) return bulk
+  throw new HomeostatError('bulk_not_found', `There is no bulk operation ${id}.`)
+}
+
+const bulkOf = async (call: Call<RouteName>, id: string): Promise<WireBulk> =>
+  wireBulk(call, (await found(call, id)).value)
+
+async function wireBulk(call: Call<RouteName>, bulk: BulkRecord): Promise<WireBulk> {
+  const { objects } = call.services
+  const counts = { waiting: 0, accepted: 0, refused: 0 }
+  for (let after = ''; ;) {
+    const page = await objects.under('bulk item', `${bulk.id}/`, { after, limit: 1_000 })
+    for (const { value } of page) counts[value.state]++
+    if (page.length < 1_000) break
+    after = page.at(-1)!.key
+  }
+  return {
+    id: bulk.id,
+    tenant: bulk.tenant,
+    filter: bulk.filter as unknown as WireBulk['filter'],
+    operation: bulk.operation,
+    input: bulk.input,
+    reason: bulk.reason,
+    by: bulk.by,
+    state: bulk.state,
+    perSecond: bulk.perSecond,
+    total: bulk.total,
+    accepted: counts.accepted,
+    refused: counts.refused,
+    left: counts.waiting,
+    createdAt: isoTime(bulk.createdAt),
+    endedAt: bulk.endedAt === null ? null : isoTime(bulk.endedAt),
+  }
+}
+
+async function turn(
+  call: Call<'pauseBulk' | 'resumeBulk' | 'cancelBulk'>,
+  state: 'running' | 'paused' | 'cancelled',
+): Promise<WireBulk> {
+  const { objects, clock, bulk } = call.services
+  const { value, version } = await found(call, call.parameters.bulk)
+  if (call.replayed === null) {
+    if (value.state === 'done' || value.state === 'cancelled')
+      throw new HomeostatError('bulk_over', `The bulk operation is ${value.state}.`)
+    const next = { ...value, state, endedAt: state === 'cancelled' ? clock.now() : null }
+    await call.write([objects.change('bulk', value.id, version, next)], { target: `bulk/${value.id}` })
+    bulk.wake()
+  }
+  return bulkOf(call, value.id)
+}

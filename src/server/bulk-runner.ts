@@ -1,0 +1,126 @@
+// Works off bulk operations: one operation over a frozen list of resources, at a rate. The list and what became of each target are
+// records; a target's request and its record are one commit, so that a process may die at any moment and another goes on, and no
+// target is asked twice.
+import type { Clock } from '../base/clock.ts'
+import { HomeostatError } from '../base/errors.ts'
+import { runId } from '../decision/state.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { Log } from '../engine/log.ts'
+import { Rhythm } from '../engine/rhythm.ts'
+import { padded, type BulkItemRecord, type BulkRecord, type Found, type Objects } from './objects.ts'
+
+export interface BulkRunnerOptions {
+  readonly engine: Engine
+  readonly objects: Objects
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** Other processes' bulk operations are looked for this often. */
+const lookMs = 5_000
+const atOnce = 50
+
+export const itemKey = (bulk: string, index: number): string => `${bulk}/${padded(index)}`
+
+export class BulkRunner {
+  readonly #options: BulkRunnerOptions
+  readonly #rhythm: Rhythm
+  /** Where each one is, as far as this process knows: targets before it have been asked. */
+  readonly #cursors = new Map<string, string>()
+  /** Requests that may still be made at once, by bulk operation. */
+  readonly #allowance = new Map<string, { tokens: number; at: number }>()
+
+  constructor(options: BulkRunnerOptions) {
+    this.#options = options
+    const { clock, log } = options
+    this.#rhythm = new Rhythm({ clock, log, name: 'bulk', pass: () => this.#pass(), gapMs: 20, afterFailureMs: 1_000 })
+  }
+
+  start(): void {
+    this.#rhythm.start()
+  }
+
+  stop(): Promise<void> {
+    return this.#rhythm.stop()
+  }
+
+  wake(): void {
+    this.#rhythm.wake()
+  }
+
+  async #pass(): Promise<number> {
+    const { objects } = this.#options
+    let next = lookMs
+    for (const bulk of await objects.all('bulk')) {
+      if (bulk.value.state === 'running') next = Math.min(next, await this.#workOff(bulk))
+      else this.#cursors.delete(bulk.value.id)
+    }
+    return next
+  }
+
+  /** Answers when to come back. */
+  async #workOff({ value: bulk, version }: Found<'bulk'>): Promise<number> {
+    const { objects, clock } = this.#options
+    const allowed = this.#allowedNow(bulk)
+    if (allowed < 1) return Math.ceil(1_000 / bulk.perSecond)
+    const after = this.#cursors.get(bulk.id) ?? ''
+    const items = await objects.under('bulk item', `${bulk.id}/`, { after, limit: Math.min(allowed, atOnce) })
+    if (items.length === 0) {
+      const ended = { ...bulk, state: 'done' as const, endedAt: clock.now() }
+      await objects.write([objects.change('bulk', bulk.id, version, ended)]).catch(() => {})
+      return 0
+    }
+    const waiting = items.filter(({ value }) => value.state === 'waiting')
+    this.#allowance.get(bulk.id)!.tokens -= waiting.length
+    await Promise.all(waiting.map((item) => this.#ask(bulk, item)))
+    this.#cursors.set(bulk.id, items.at(-1)!.key)
+    return 0
+  }
+
+  #allowedNow({ id, perSecond }: BulkRecord): number {
+    const now = this.#options.clock.monotonic()
+    const allowance = this.#allowance.get(id) ?? { tokens: Math.max(1, perSecond / 10), at: now }
+    allowance.tokens = Math.min(Math.max(1, perSecond), allowance.tokens + ((now - allowance.at) / 1_000) * perSecond)
+    allowance.at = now
+    this.#allowance.set(id, allowance)
+    return Math.floor(allowance.tokens)
+  }
+
+  async #ask(bulk: BulkRecord, item: Found<'bulk item'>): Promise<void> {
+    const { engine, objects } = this.#options
+    const resource = await engine.getByNo(item.value.no)
+    const change = (to: BulkItemRecord) => objects.change('bulk item', item.key, item.version, to)
+    const refuse = async (code: string, message: string) => {
+      // Another process may have asked meanwhile; then its word counts.
+      await objects.write([change({ ...item.value, state: 'refused', code, message })]).catch(notMine)
+    }
+    if (resource === null) return refuse('resource_not_found', 'It is gone.')
+    const known = engine.plans.get(resource.type)?.operations.get(bulk.operation)
+    const decision = await engine.submit(
+      {
+        kind: 'requestOperation',
+        type: resource.type,
+        id: resource.id,
+        operation: bulk.operation,
+        input: bulk.input ?? (known?.input ? {} : undefined),
+        by: `${bulk.by}, bulk ${bulk.id}`,
+        tenant: bulk.tenant ?? undefined,
+        lane: 'background',
+      },
+      ({ resource: { no }, begun }) => {
+        const run = begun === 0 ? null : runId({ no, begun })
+        return { records: [change({ ...item.value, state: 'accepted', run, code: null, message: '' })] }
+      },
+    )
+    if (decision.accepted || decision.rejection.code === 'record_conflict') return
+    const { code, message } = decision.rejection
+    // The process is on its way out, or its lease is lost: whoever comes next asks.
+    if (code === 'engine_stopped' || code === 'lease_lost' || code === 'store_unavailable')
+      throw new HomeostatError(code, message)
+    await refuse(code, message)
+  }
+}
+
+function notMine(error: unknown): void {
+  if (!(error instanceof HomeostatError) || error.code !== 'record_conflict') throw error
+}

@@ -1,0 +1,228 @@
+// One request on its way through: who asks for what, and the way to change something on his behalf. A change, its entry in the audit
+// and the record of its idempotency key are one commit.
+import { canonical, type Json } from '../base/json.ts'
+import { HomeostatError } from '../base/errors.ts'
+import type { Command } from '../decision/command.ts'
+import { runId, type Resource } from '../decision/state.ts'
+import { z } from 'zod'
+import type { Answer, Body, Parameters, Query } from '../protocol/route.ts'
+import type { RouteName, Routes } from '../protocol/routes.ts'
+import type { auditEntry } from '../protocol/shapes.ts'
+import type { Beside, RecordChange } from '../store/store.ts'
+import { sees, sha256, type Principal } from './principal.ts'
+import type { Services } from './services.ts'
+import type { WireResource, WireRun } from './wire.ts'
+
+export interface Asked {
+  readonly id: string
+  readonly address: string
+  readonly header: (name: string) => string | undefined
+  readonly signal: AbortSignal
+}
+
+/** An answer that is more than its JSON. */
+export class Reply {
+  readonly status: number | null
+  readonly headers: Readonly<Record<string, string>>
+  /** Text as it is; anything else as JSON; undefined: none. */
+  readonly body: unknown
+
+  constructor(body: unknown, given: { readonly status?: number; readonly headers?: Record<string, string> } = {}) {
+    this.body = body
+    this.status = given.status ?? null
+    this.headers = given.headers ?? {}
+  }
+}
+
+/** An answer that goes on: the handler has the connection from here on. */
+export class Stream {
+  readonly begin: (response: import('node:http').ServerResponse) => void
+
+  constructor(begin: Stream['begin']) {
+    this.begin = begin
+  }
+}
+
+export type Handler<Name extends RouteName> = (
+  call: Call<Name>,
+) => Promise<Answer<Routes[Name]> | Reply | Stream> | Answer<Routes[Name]> | Reply | Stream
+
+export type Handlers<Names extends RouteName = RouteName> = { readonly [Name in Names]: Handler<Name> }
+
+export type AuditEntry = Omit<z.infer<typeof auditEntry>, 'n' | 'hash' | 'at'> & { readonly at: number }
+
+export interface Noted {
+  readonly target: string
+  readonly reason?: string | undefined
+  readonly detail?: Json
+}
+
+export class Call<Name extends RouteName = RouteName> {
+  readonly name: Name
+  readonly parameters: Parameters<Routes[Name]>
+  readonly query: Query<Routes[Name]>
+  readonly body: Body<Routes[Name]>
+  readonly principal: Principal
+  readonly asked: Asked
+  readonly services: Services
+  /** The client's idempotency key, made his own; null: he gave none. */
+  readonly key: string | null
+  readonly #hash: string
+  #replayed: Json = null
+
+  constructor(parts: {
+    readonly name: Name
+    readonly parameters: Parameters<Routes[Name]>
+    readonly query: Query<Routes[Name]>
+    readonly body: Body<Routes[Name]>
+    readonly principal: Principal
+    readonly asked: Asked
+    readonly services: Services
+    readonly key: string | null
+  }) {
+    this.name = parts.name
+    this.parameters = parts.parameters
+    this.query = parts.query
+    this.body = parts.body
+    this.principal = parts.principal
+    this.asked = parts.asked
+    this.services = parts.services
+    const { key, principal } = parts
+    this.key = key === null ? null : sha256(canonical([principal.name, principal.tenant, key]))
+    this.#hash = key === null ? '' : sha256(canonical([parts.name, parts.parameters, parts.query, parts.body ?? null]))
+  }
+
+  /** What the answer to the same request was made from, when it was asked before. */
+  get replayed(): Json {
+    return this.#replayed
+  }
+
+  async findReplay(): Promise<void> {
+    if (this.key === null) return
+    const found = await this.services.objects.get('once', this.key)
+    if (found === null) return
+    if (found.value.hash !== this.#hash)
+      throw new HomeostatError('key_reused', 'The idempotency key was used for another request. Use a new key.')
+    this.#replayed = found.value.ref
+  }
+
+  /** A resource that the principal may see; of another tenant is as if it were not there. */
+  async resource(type: string, id: string): Promise<Resource> {
+    this.plan(type)
+    const found = await this.services.engine.get(type, id)
+    if (found !== null && sees(this.principal, found.tenant)) return found
+    throw new HomeostatError('resource_not_found', `There is no ${type} ${id}.`)
+  }
+
+  plan(type: string) {
+    const plan = this.services.engine.plans.get(type)
+    if (plan !== undefined) return plan
+    throw new HomeostatError('type_unknown', `No lifecycle of type '${type}' is loaded.`)
+  }
+
+  /** A run of a resource that the principal may see, with the resource. */
+  async runOf(id: string): Promise<{ readonly resource: Resource; readonly begun: number }> {
+    const view = await this.services.engine.run(id)
+    const resource = await this.services.engine.getByNo(view.no)
+    if (resource !== null && sees(this.principal, resource.tenant)) return { resource, begun: view.begun }
+    throw new HomeostatError('run_not_found', `There is no run ${id}.`)
+  }
+
+  /** The revision that If-Match names; undefined: none. */
+  get ifRevision(): number | undefined {
+    const given = this.asked.header('if-match')
+    if (given === undefined || given.trim() === '*') return undefined
+    const found = /^"r(\d{1,15})"$/.exec(given.trim())
+    // An etag that we never gave is of no revision.
+    return found === null ? -1 : Number(found[1])
+  }
+
+  /** What is written with a change: the entry of the audit and, where there is a key, how to answer again. */
+  beside(noted: Noted, ref: Json): Beside {
+    const records: RecordChange[] = []
+    if (this.key !== null) {
+      const at = this.services.clock.now()
+      records.push(this.services.objects.change('once', this.key, 0, { hash: this.#hash, at, ref }))
+    }
+    return { records, journal: [this.auditEntry('done', noted)] }
+  }
+
+  auditEntry(outcome: 'done' | 'denied', { target, reason = '', detail = null }: Noted): Json {
+    const { name: principal, tenant } = this.principal
+    const at = this.services.clock.now()
+    const entry: AuditEntry = {
+      at,
+      principal,
+      address: this.asked.address,
+      tenant,
+      action: this.name,
+      target,
+      outcome,
+      reason,
+      detail,
+    }
+    return entry as Json
+  }
+
+  /**
+   * Sends a command in. Those that carry a key of their own are found again by the engine; all others by a record that is written
+   * with them. A rejection is thrown.
+   */
+  async submit(
+    command: Command,
+    noted: Omit<Noted, 'target'> & { readonly target?: string },
+    more?: (resource: Resource) => readonly RecordChange[],
+  ): Promise<{ readonly resource: Resource; readonly begun: number }> {
+    const again = await this.#answerAgain()
+    if (again !== null) return again
+    const hasOwnKey = 'key' in command && command.key !== undefined
+    const decision = await this.services.engine.submit(command, ({ resource, begun, changes }) => {
+      // The same request again, by its key: it changes nothing, and is in the audit already.
+      if (hasOwnKey && changes.writes.length === 0) return {}
+      const target = noted.target ?? `${resource.type}/${resource.id}`
+      const made = this.beside({ ...noted, target }, { no: resource.no, begun })
+      const records = [...(hasOwnKey ? [] : (made.records ?? [])), ...(more?.(resource) ?? [])]
+      return { ...made, records }
+    })
+    if (decision.accepted) return { resource: decision.resource, begun: decision.begun }
+    const { code, message, details } = decision.rejection
+    if (code === 'record_conflict' && this.key !== null) {
+      // The same request was under way at the same time.
+      await this.findReplay()
+      const first = await this.#answerAgain()
+      if (first !== null) return first
+    }
+    throw new HomeostatError(code, message, { details })
+  }
+
+  async #answerAgain(): Promise<{ readonly resource: Resource; readonly begun: number } | null> {
+    if (this.#replayed === null) return null
+    const { no, begun } = this.#replayed as { readonly no: number; readonly begun: number }
+    const resource = await this.services.engine.getByNo(no)
+    if (resource === null) throw new HomeostatError('resource_not_found', 'The resource of this request is gone.')
+    return { resource, begun }
+  }
+
+  /** Writes the server's own objects, with the audit. Asked again with the same key, it has been done. */
+  async write(records: readonly RecordChange[], noted: Noted, ref: Json = {}): Promise<void> {
+    if (this.#replayed !== null) return
+    const made = this.beside(noted, ref)
+    await this.services.objects.write([...records, ...(made.records ?? [])], made.journal)
+  }
+
+  /** The answer to an accepted change. */
+  async accepted(done: {
+    readonly resource: Resource
+    readonly begun: number
+  }): Promise<{ readonly resource: WireResource; readonly run: WireRun | null }> {
+    const { wire, engine } = this.services
+    const { resource: changed, begun } = done
+    const resource = await wire.resource(this.principal, changed)
+    if (begun === 0) return { resource, run: null }
+    const view = await engine.run(runId({ no: changed.no, begun })).catch((error: unknown) => {
+      if (error instanceof HomeostatError && error.code === 'run_not_found') return null
+      throw error
+    })
+    return { resource, run: view === null ? null : ((await wire.runs(this.principal, [view]))[0] ?? null) }
+  }
+}

@@ -1,0 +1,210 @@
+// One request from its first byte to its answer: which row, who asks, may he, does it fit the contract, then the handler.
+import { HomeostatError } from '../base/errors.ts'
+import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import { demand, type Principal } from './principal.ts'
+import { routeOf, routes, type RouteName } from '../protocol/routes.ts'
+import { Call, Reply, Stream, type Asked, type Handler } from './call.ts'
+import { handlers } from './handlers.ts'
+import { knownError, problemOf, requestInvalid } from './problem.ts'
+import type { RateLimiter } from './rate-limiter.ts'
+import type { Match, Router } from './router.ts'
+import type { Services } from './services.ts'
+import { parseStrictJson } from './strict-json.ts'
+
+export interface Incoming extends Asked {
+  readonly method: string
+  /** With its query. */
+  readonly url: string
+  readonly contentType: string
+  readonly body: Buffer | null
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+}
+
+export interface DispatchParts {
+  readonly services: Services
+  readonly router: Router
+  readonly limiter: RateLimiter
+  /** Before it is known who asks, and for those who are nobody. */
+  readonly addressLimiter: RateLimiter
+  /** Denied attempts that are written down, at most. */
+  readonly denialLimiter: RateLimiter
+  /** Hosts by which an open server may be called: a page elsewhere may know its address, but not by its name. */
+  readonly openHosts: ReadonlySet<string> | null
+}
+
+/** These carry the key in the command: the engine itself finds them again. */
+const withOwnKey: ReadonlySet<RouteName> = new Set(['createResource', 'operate', 'deleteResource', 'importResources'])
+const tracer = trace.getTracer('homeostat')
+const changing: ReadonlySet<string> = new Set(['POST', 'PUT', 'DELETE'])
+
+export async function dispatch(parts: DispatchParts, incoming: Incoming): Promise<Reply | Stream> {
+  const { metrics, clock, log } = parts.services
+  const begun = clock.monotonic()
+  let name: RouteName | 'none' = 'none'
+  const seen = (status: number) => {
+    metrics.requests.labels(name, String(status)).observe((clock.monotonic() - begun) / 1_000)
+  }
+  try {
+    const match = parts.router.match(incoming.method, pathOf(incoming.url))
+    name = match.name
+    const reply = await traced(incoming, match, () => answer(parts, incoming, match))
+    seen(reply instanceof Stream ? 200 : (reply.status ?? 200))
+    return reply
+  } catch (error) {
+    const known = knownError(error)
+    if (known === null) log('error', 'a request met a defect', { error, request: incoming.id, route: name })
+    const problem = problemOf(known ?? new HomeostatError('internal', 'A defect of Homeostat.'), incoming.id)
+    seen(problem.status)
+    return new Reply(problem, { status: problem.status, headers: headersOf(known) })
+  }
+}
+
+function headersOf(error: HomeostatError | null): Record<string, string> {
+  const headers: Record<string, string> = { 'content-type': 'application/problem+json; charset=utf-8' }
+  const details = error?.details as { methods?: string; retryAfter?: number; revision?: number } | null | undefined
+  if (error?.code === 'unauthenticated') headers['www-authenticate'] = 'Bearer realm="homeostat"'
+  if (error?.code === 'method_not_allowed') headers['allow'] = String(details?.methods ?? '')
+  if (error?.code === 'rate_limited' || error?.code === 'streams_exhausted')
+    headers['retry-after'] = String(details?.retryAfter ?? 1)
+  if (error?.code === 'revision_conflict' && typeof details?.revision === 'number')
+    headers['etag'] = `"r${details.revision}"`
+  return headers
+}
+
+/** A span when somebody listens; else nothing. */
+async function traced<T>(incoming: Incoming, { name }: Match, work: () => Promise<T>): Promise<T> {
+  const route = routeOf(name)
+  const parent = propagation.extract(context.active(), incoming.headers)
+  const attributes = { 'http.request.method': route.method, 'http.route': route.path, 'homeostat.route': name }
+  return tracer.startActiveSpan(
+    `${route.method} ${route.path}`,
+    { kind: SpanKind.SERVER, attributes },
+    parent,
+    (span) =>
+      work()
+        .catch((error: unknown) => {
+          span.setAttribute('error.type', knownError(error)?.code ?? '_OTHER')
+          span.setStatus({ code: SpanStatusCode.ERROR })
+          throw error
+        })
+        .finally(() => span.end()),
+  )
+}
+
+async function answer(parts: DispatchParts, incoming: Incoming, match: Match): Promise<Reply | Stream> {
+  const { services } = parts
+  const { name } = match
+  const route = routeOf(name)
+  const principal = await enter(parts, incoming)
+  refuseForgery(parts, incoming, principal)
+  const known = {
+    name,
+    parameters: match.parameters as never,
+    query: queryOf(name, incoming.url) as never,
+    principal,
+    asked: incoming,
+    services,
+  }
+  await admit(parts, new Call<RouteName>({ ...known, body: undefined as never, key: null }))
+  if (route.condition === 'ifMatchDemanded' && incoming.header('if-match') === undefined)
+    throw new HomeostatError('precondition_required', 'Send the etag of the resource as If-Match.')
+  const call = new Call<RouteName>({ ...known, body: bodyOf(name, incoming) as never, key: keyOf(name, incoming) })
+  if (!withOwnKey.has(name)) await call.findReplay()
+  const made = await (handlers[name] as unknown as Handler<RouteName>)(call)
+  if (made instanceof Stream) return made
+  const reply = made instanceof Reply ? made : new Reply(made)
+  const headers = { ...(call.replayed === null ? {} : { 'idempotent-replayed': 'true' }), ...reply.headers }
+  return new Reply(reply.body, { status: reply.status ?? route.status, headers })
+}
+
+async function enter({ services, addressLimiter, limiter }: DispatchParts, incoming: Incoming): Promise<Principal> {
+  const entering = { authorization: incoming.header('authorization'), cookie: incoming.header('cookie') }
+  const isKnown = entering.authorization !== undefined || entering.cookie !== undefined
+  if (!isKnown || entering.authorization !== undefined) wait(addressLimiter.take(incoming.address))
+  const principal = await services.gate.enter(entering)
+  if (principal.via !== 'nobody') wait(limiter.take(`${principal.tenant} ${principal.name}`))
+  return principal
+}
+
+function wait(seconds: number): void {
+  if (seconds === 0) return
+  throw new HomeostatError('rate_limited', `Too many requests. Come back in ${seconds} s.`, {
+    details: { retryAfter: seconds },
+  })
+}
+
+/** A page of another origin can make a browser send its cookie, or reach an open server; it cannot send our header. */
+function refuseForgery({ openHosts }: DispatchParts, incoming: Incoming, principal: Principal): void {
+  if (principal.via === 'token') return
+  const site = incoming.header('sec-fetch-site')
+  const isForeign = site !== undefined && site !== 'same-origin' && site !== 'none'
+  if (changing.has(incoming.method) && isForeign)
+    throw new HomeostatError('forbidden', 'Pages of another origin may not do this.')
+  if (changing.has(incoming.method) && principal.via === 'session' && incoming.header('x-homeostat') === undefined)
+    throw new HomeostatError('forbidden', 'Requests of a session need the header X-Homeostat.')
+  const host = (incoming.header('host') ?? '').replace(/:\d+$/, '').toLowerCase()
+  if (principal.via === 'open' && openHosts !== null && !openHosts.has(host))
+    throw new HomeostatError('forbidden', 'An open server is called by the name of this machine only.')
+}
+
+async function admit({ denialLimiter, services }: DispatchParts, call: Call<RouteName>): Promise<void> {
+  const { permission, reach } = routeOf(call.name)
+  if (permission === null) return
+  const { principal } = call
+  try {
+    if (principal.via === 'nobody')
+      throw new HomeostatError('unauthenticated', 'Send a token as Authorization: Bearer, or sign in.')
+    demand(principal, permission)
+    if (reach === 'installation' && principal.tenant !== null)
+      throw new HomeostatError('forbidden', `${principal.name} works in tenant ${principal.tenant} only.`)
+  } catch (error) {
+    const target = Object.values(call.parameters).join('/').slice(0, 300)
+    if (denialLimiter.take('all') === 0) await services.objects.write([], [call.auditEntry('denied', { target })])
+    throw error
+  }
+}
+
+const pathOf = (url: string): string => url.split('?', 1)[0]!
+
+function queryOf(name: RouteName, url: string): unknown {
+  const at = url.indexOf('?')
+  const given: Record<string, string> = Object.create(null) as Record<string, string>
+  for (const [key, value] of new URLSearchParams(at < 0 ? '' : url.slice(at + 1))) {
+    if (key in given) throw new HomeostatError('request_invalid', `'${key.slice(0, 50)}' occurs twice in the query.`)
+    given[key] = value
+  }
+  const checked = routes[name].query.safeParse({ ...given })
+  if (checked.success) return checked.data
+  throw requestInvalid('query', checked.error)
+}
+
+function bodyOf(name: RouteName, incoming: Incoming): unknown {
+  const route = routeOf(name)
+  const text = textOf(incoming.body)
+  if (route.body === null) {
+    if (text.trim() !== '') throw new HomeostatError('request_invalid', 'This request takes no body.')
+    return null
+  }
+  const expected = route.lines ? 'application/x-ndjson' : 'application/json'
+  if (text !== '' && incoming.contentType !== expected)
+    throw new HomeostatError('media_type_unsupported', `Send the body as ${expected}.`)
+  if (route.lines) return text
+  const checked = route.body.safeParse(text.trim() === '' ? undefined : parseStrictJson(text))
+  if (checked.success) return checked.data
+  throw requestInvalid('body', checked.error)
+}
+
+function textOf(body: Buffer | null): string {
+  try {
+    return body === null ? '' : new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body)
+  } catch {
+    throw new HomeostatError('request_invalid', 'The body is no UTF-8.')
+  }
+}
+
+function keyOf(name: RouteName, incoming: Incoming): string | null {
+  const given = incoming.header('idempotency-key')
+  if (given === undefined || !routeOf(name).idempotent) return null
+  if (/^[\x21-\x7e]{1,200}$/.test(given)) return given
+  throw new HomeostatError('request_invalid', 'An Idempotency-Key has 1 to 200 visible characters.')
+}

@@ -1,0 +1,142 @@
+// Lists of resources with filters. What the store has an index for it finds; a free text and 'stuck' are looked for page by page, a
+// bounded number of rows for each answer: the next page goes on where this one stopped.
+import { z } from 'zod'
+import { HomeostatError } from '../base/errors.ts'
+import type { Resource } from '../decision/state.ts'
+import type { Plan } from '../lifecycle/plan.ts'
+import type { Answer } from '../protocol/route.ts'
+import type { Routes } from '../protocol/routes.ts'
+import type { filter } from '../protocol/shapes.ts'
+import type { ListQuery } from '../store/store.ts'
+import type { Call } from './call.ts'
+import { sees } from './principal.ts'
+import { tenantFor, tokenNumber } from './reach.ts'
+
+export type Filter = Omit<z.infer<typeof filter>, 'type'>
+type ListCall = Call<'listResources' | 'listAllResources'>
+
+/** Most rows that are read for one answer. */
+const scanMax = 5_000
+const countMax = 100_000
+const pageMax = 1_000
+
+export async function findResources(
+  call: ListCall,
+  plan: Plan | null,
+  query: ListCall['query'],
+): Promise<Answer<Routes['listResources']>> {
+  const { wire } = call.services
+  const after = query.pageToken === undefined ? 0 : tokenNumber(query.pageToken)
+  const found = query.stuck === 'true' ? await stuckOnes(call, plan, after) : null
+  const { resources, next } =
+    found === null
+      ? await pageOf(call, plan, query, after, query.pageSize)
+      : cut(found.filter(fits(plan, query)), query.pageSize)
+  const items = await wire.resources(call.principal, resources)
+  const total = query.total === 'true' ? await countAll(call, plan, query) : undefined
+  return { items, nextPageToken: next === null ? null : String(next), ...(total === undefined ? {} : { total }) }
+}
+
+function cut(resources: readonly Resource[], limit: number) {
+  return { resources: resources.slice(0, limit), next: resources.length > limit ? resources[limit - 1]!.no : null }
+}
+
+async function stuckOnes(call: ListCall, plan: Plan | null, after: number): Promise<Resource[]> {
+  const stuck = await call.services.engine.heal.stuck(pageMax)
+  return stuck
+    .map(({ resource }) => resource)
+    .filter((one) => one.no > after && (plan === null || one.type === plan.type) && sees(call.principal, one.tenant))
+    .sort((a, b) => a.no - b.no)
+}
+
+/** The part of a filter that the store finds by itself. Null: nothing can fit. */
+export async function storeQuery(
+  call: Call,
+  plan: Plan | null,
+  given: Filter,
+): Promise<Omit<ListQuery, 'limit' | 'after'> | null> {
+  const { engine } = call.services
+  const tenant = tenantFor(call.principal, given.tenant)
+  let parent: number | undefined
+  if (given.parent !== undefined) {
+    const type = plan?.parentType
+    if (type == null) throw new HomeostatError('request_invalid', 'Only a type that has a parent can be listed by it.')
+    const found = await engine.get(type, given.parent)
+    if (found === null || !sees(call.principal, found.tenant)) return null
+    parent = found.no
+  }
+  const status = statusesOf(call, plan, given)
+  if (status?.length === 0) return null
+  return {
+    ...(plan === null ? {} : { type: plan.type }),
+    ...(status === null ? {} : { status }),
+    ...(tenant === null ? {} : { tenant }),
+    ...(parent === undefined ? {} : { parent }),
+    ...(given.name === undefined ? {} : { name: given.name }),
+  }
+}
+
+/** The statuses that are asked for, by name and kind; null: all. */
+function statusesOf(call: Call, plan: Plan | null, given: Filter): string[] | null {
+  if (given.kind === undefined) return given.status === undefined ? null : [...given.status]
+  const plans = plan === null ? call.services.engine.plans.all : [plan]
+  const ofKind = plans.flatMap(({ kinds }) => [...kinds].filter(([, kind]) => kind === given.kind).map(([one]) => one))
+  return [...new Set(ofKind)].filter((one) => given.status === undefined || given.status.includes(one))
+}
+
+/** What the store cannot look for. */
+export function fits(plan: Plan | null, given: Filter): (resource: Resource) => boolean {
+  const q = given.q?.toLowerCase()
+  return (resource) =>
+    (given.kind === undefined || plan === null || plan.kinds.get(resource.status) === given.kind) &&
+    (given.status === undefined || given.status.includes(resource.status)) &&
+    (q === undefined ||
+      [resource.id, resource.name ?? '', resource.status, resource.description].some((text) =>
+        text.toLowerCase().includes(q),
+      ))
+}
+
+async function pageOf(call: ListCall, plan: Plan | null, given: Filter, after: number, limit: number) {
+  const query = await storeQuery(call, plan, given)
+  const resources: Resource[] = []
+  if (query === null) return { resources, next: null }
+  const isWanted = fits(plan, given)
+  let seen = 0
+  let at = after
+  while (resources.length < limit && seen < scanMax) {
+    const size = given.q === undefined ? limit - resources.length : pageMax
+    const { resources: page, next } = await call.services.engine.list({ ...query, after: at, limit: size })
+    for (const one of page) {
+      at = one.no
+      if (isWanted(one)) resources.push(one)
+      if (resources.length === limit) break
+    }
+    seen += page.length
+    if (next === null && at === (page.at(-1)?.no ?? at)) return { resources, next: null }
+  }
+  return { resources, next: at }
+}
+
+/** Undefined when there are too many to count. */
+async function countAll(call: ListCall, plan: Plan | null, given: Filter): Promise<number | undefined> {
+  const query = await storeQuery(call, plan, given)
+  if (query === null) return 0
+  const { engine } = call.services
+  if (query.tenant === undefined && query.parent === undefined && query.name === undefined && given.q === undefined) {
+    const counts = await engine.counts()
+    return counts
+      .filter(({ type, status }) => (query.type ?? type) === type && (query.status ?? [status]).includes(status))
+      .reduce((sum, { count }) => sum + count, 0)
+  }
+  const isWanted = fits(plan, given)
+  let total = 0
+  let seen = 0
+  for (let after: number | null = 0; after !== null;) {
+    const page: Awaited<ReturnType<typeof engine.list>> = await engine.list({ ...query, after, limit: pageMax })
+    total += page.resources.filter(isWanted).length
+    seen += page.resources.length
+    if (seen > countMax) return undefined
+    after = page.next
+  }
+  return total
+}

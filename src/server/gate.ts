@@ -1,0 +1,196 @@
+// Lets in who may come in: API tokens, sessions of the console, one-time tickets. Only hashes are kept. Nothing is remembered between
+// requests, so that a revoked token is refused at the next one; open streams are watched (`stillValid`).
+import type { Clock } from '../base/clock.ts'
+import { HomeostatError } from '../base/errors.ts'
+import { secretText } from '../base/random.ts'
+import type { Role } from '../protocol/permissions.ts'
+import { Objects, type SessionRecord } from './objects.ts'
+import { hashPassword, isPassword } from './password.ts'
+import { everybody, grantedBy, nobodyYet, sha256, type Principal } from './principal.ts'
+
+export interface GateOptions {
+  readonly objects: Objects
+  readonly clock: Clock
+  /** open: everybody who reaches the port may do everything; only on loopback. */
+  readonly mode: 'open' | 'closed'
+  /** A token for automation that is not in the store. */
+  readonly adminToken?: string | undefined
+  /** The cookie is sent over TLS only, and has the prefix that makes browsers insist on it. */
+  readonly secure: boolean
+}
+
+const sessionMs = 12 * 3_600_000
+const idleMs = 30 * 60_000
+const ticketMs = 15 * 60_000
+/** A session's last use is written down at most this often. */
+const touchMs = 60_000
+const failuresMax = 5
+const forgetFailuresMs = 15 * 60_000
+
+export interface Entering {
+  readonly authorization: string | undefined
+  readonly cookie: string | undefined
+}
+
+export class Gate {
+  readonly #options: GateOptions
+  readonly #adminHash: string | null
+  /** Failed sign-ins by account and address: each further one waits longer. */
+  readonly #failures = new Map<string, { count: number; until: number }>()
+  /** Compared against when there is no such account, so that it takes as long. */
+  #decoy: Promise<string> | null = null
+
+  constructor(options: GateOptions) {
+    this.#options = options
+    const { adminToken } = options
+    if (adminToken !== undefined && adminToken.length < 20)
+      throw new HomeostatError('listen_refused', 'The admin token is too short: give it at least 20 characters.')
+    this.#adminHash = adminToken === undefined ? null : sha256(adminToken)
+  }
+
+  get cookieName(): string {
+    return this.#options.secure ? '__Host-homeostat' : 'homeostat'
+  }
+
+  /** A wrong credential is refused; no credential is nobody. */
+  async enter({ authorization, cookie }: Entering): Promise<Principal> {
+    if (authorization !== undefined) {
+      const token = /^Bearer ([\w.~+/=-]{1,500})$/i.exec(authorization)?.[1]
+      const principal = token === undefined ? null : await this.#byCredential(`token ${sha256(token)}`)
+      if (principal !== null) return principal
+      throw new HomeostatError('unauthenticated', 'The token is not valid: it is unknown, expired or revoked.')
+    }
+    const session = this.sessionOf(cookie)
+    if (session !== null) {
+      const principal = await this.#byCredential(`session ${sha256(session)}`)
+      if (principal !== null) return principal
+    }
+    return this.#options.mode === 'open' ? everybody : nobodyYet
+  }
+
+  /** Whether what an open stream was begun with still holds. */
+  async stillValid({ credential, via }: Principal): Promise<boolean> {
+    return via === 'open' || (await this.#byCredential(credential)) !== null
+  }
+
+  async #byCredential(credential: string): Promise<Principal | null> {
+    const { objects, clock } = this.#options
+    const [via, hash] = credential.split(' ') as ['token' | 'session', string]
+    // Hashes of secrets with 256 bits are compared: how long it takes tells nothing about the secret.
+    if (via === 'token' && hash === this.#adminHash) {
+      return { ...everybody, name: 'admin token', via, credential }
+    }
+    const now = clock.now()
+    if (via === 'token') {
+      const found = await objects.get('token', hash)
+      if (found === null || found.value.expiresAt <= now) return null
+      const { id, name, role, scopes, tenant, expiresAt } = found.value
+      return {
+        name: `token ${name} (${id})`,
+        role,
+        permissions: grantedBy(role, scopes),
+        tenant,
+        via,
+        credential,
+        expiresAt,
+      }
+    }
+    const found = await objects.get('session', hash)
+    if (found === null || found.value.expiresAt <= now || found.value.seenAt + idleMs <= now) return null
+    await this.#touch(hash, found.value, found.version)
+    const { account, role, tenant, expiresAt } = found.value
+    return { name: account, role, permissions: grantedBy(role), tenant, via, credential, expiresAt }
+  }
+
+  async #touch(hash: string, session: SessionRecord, version: number): Promise<void> {
+    const { objects, clock } = this.#options
+    const now = clock.now()
+    if (session.seenAt + touchMs > now) return
+    const change = objects.change('session', hash, version, { ...session, seenAt: now })
+    // Another request of the same session may have done it.
+    await objects.write([change]).catch(() => {})
+  }
+
+  sessionOf(cookie: string | undefined): string | null {
+    for (const part of (cookie ?? '').slice(0, 8_000).split(';')) {
+      const [name, value] = part.trim().split('=', 2)
+      if (name === this.cookieName && value !== undefined && /^[\w-]{20,100}$/.test(value)) return value
+    }
+    return null
+  }
+
+  cookie(secret: string | null): string {
+    const life = secret === null ? 'Max-Age=0' : `Max-Age=${sessionMs / 1_000}`
+    const secure = this.#options.secure ? '; Secure' : ''
+    return `${this.cookieName}=${secret ?? ''}; Path=/; HttpOnly; SameSite=Strict; ${life}${secure}`
+  }
+
+  /** A wrong account, a wrong password and an account that waits give the same answer after the same work. */
+  async signIn(given: { account: string; password: string }, address: string): Promise<NewSession> {
+    const { objects, clock } = this.#options
+    const name = `${given.account} ${address}`
+    const failed = this.#failures.get(name)
+    const account = await objects.get('account', given.account)
+    const hash = account?.value.password ?? (await (this.#decoy ??= hashPassword(secretText())))
+    const isRight = (await isPassword(given.password, hash)) && account !== null
+    const isHeld = failed !== undefined && failed.count >= failuresMax && failed.until > clock.now()
+    if (!isRight || isHeld) {
+      this.#countFailure(name)
+      throw new HomeostatError('sign_in_failed', 'Account or password are not right, or too many attempts have failed.')
+    }
+    this.#failures.delete(name)
+    const { role, tenant } = account.value
+    return this.#begin({ account: given.account, role, tenant })
+  }
+
+  #countFailure(name: string): void {
+    const now = this.#options.clock.now()
+    for (const [one, { until }] of this.#failures) if (until + forgetFailuresMs < now) this.#failures.delete(one)
+    if (this.#failures.size > 10_000) this.#failures.clear()
+    const count = (this.#failures.get(name)?.count ?? 0) + 1
+    const waitMs = count < failuresMax ? 0 : Math.min(forgetFailuresMs, 1_000 * 2 ** Math.min(count - failuresMax, 20))
+    this.#failures.set(name, { count, until: now + waitMs })
+  }
+
+  /** A ticket is good once, for a quarter of an hour. */
+  async newTicket(given: { account: string; role: Role; tenant: string | null }): Promise<string> {
+    const { objects, clock } = this.#options
+    const ticket = secretText()
+    const value = { ...given, expiresAt: clock.now() + ticketMs }
+    await objects.write([objects.change('ticket', sha256(ticket), 0, value)])
+    return ticket
+  }
+
+  async signInByTicket(ticket: string): Promise<NewSession> {
+    const { objects, clock } = this.#options
+    const found = await objects.get('ticket', sha256(ticket))
+    if (found === null || found.value.expiresAt <= clock.now())
+      throw new HomeostatError('sign_in_failed', 'The ticket is not valid: it was used already, or it is too old.')
+    const { account, role, tenant } = found.value
+    await objects.write([objects.change('ticket', found.key, found.version, null)])
+    return this.#begin({ account, role, tenant })
+  }
+
+  async #begin(given: { account: string; role: Role; tenant: string | null }): Promise<NewSession> {
+    const { objects, clock } = this.#options
+    const secret = secretText()
+    const now = clock.now()
+    const session = { ...given, createdAt: now, seenAt: now, expiresAt: now + sessionMs }
+    const key = sha256(secret)
+    await objects.write([objects.change('session', key, 0, session)])
+    const principal = (await this.#byCredential(`session ${key}`))!
+    return { principal, cookie: this.cookie(secret) }
+  }
+
+  async signOut(cookie: string | undefined): Promise<void> {
+    const { objects } = this.#options
+    const secret = this.sessionOf(cookie)
+    const found = secret === null ? null : await objects.get('session', sha256(secret))
+    if (found !== null) await objects.write([objects.change('session', found.key, found.version, null)])
+  }
+}
+
+export interface NewSession {
+  readonly principal: Principal
+  readonly cookie: string
+}

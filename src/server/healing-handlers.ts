@@ -1,0 +1,237 @@
+// Healing, orphans, incidents and workers over HTTP.
+import { isoTime } from '../base/clock.ts'
+import { HomeostatError } from '../base/errors.ts'
+import type { Incident, Resource } from '../decision/state.ts'
+import { Reply, type Call, type Handlers } from './call.ts'
+import { sees } from './principal.ts'
+import { tokenNumber } from './reach.ts'
+import type { Services } from './services.ts'
+import { isOrphan, ledgerEntryOf } from './wire.ts'
+
+type Names =
+  | 'listStuck'
+  | 'getHealing'
+  | 'previewHealing'
+  | 'runHealing'
+  | 'approveHealing'
+  | 'setHealingMode'
+  | 'setBreaker'
+  | 'listOrphans'
+  | 'sweepOrphan'
+  | 'adoptOrphan'
+  | 'writeOffOrphan'
+  | 'listIncidents'
+  | 'closeIncident'
+  | 'listWorkers'
+
+const lookedThrough = 1_000
+
+export const healingHandlers: Handlers<Names> = {
+  async listStuck({ services, principal, query }) {
+    const { engine, wire } = services
+    const stuck = (await engine.heal.stuck(lookedThrough))
+      .filter(({ resource }) => sees(principal, resource.tenant))
+      .slice(0, query.pageSize)
+    const resources = await wire.resources(
+      principal,
+      stuck.map(({ resource }) => resource),
+    )
+    return {
+      items: stuck.map(({ found, resource: { type, status } }, index) => ({
+        resource: resources[index]!,
+        found,
+        rule: engine.plans.get(type)?.heal.get(status)?.words ?? '',
+      })),
+    }
+  },
+  getHealing: ({ services }) => healingOf(services),
+  async previewHealing({ services, principal, query }) {
+    const rows = await services.engine.heal.preview(principal.tenant === null ? query.pageSize : lookedThrough)
+    const names = await services.wire.names(rows.map(({ no }) => no))
+    const seen = rows.filter(({ no }) => sees(principal, names.get(no)?.tenant ?? ''))
+    return {
+      items: seen.slice(0, query.pageSize).map(({ type, id, status, found, rule, would, acts, mode, held }) => ({
+        resource: { type, id },
+        status,
+        found,
+        rule,
+        would,
+        acts,
+        mode,
+        held,
+      })),
+    }
+  },
+  async runHealing(call) {
+    call.services.engine.heal.run()
+    await call.write([], { target: 'healing' })
+    return { asked: true }
+  },
+  async approveHealing(call) {
+    const { type, id, reason } = call.body
+    const { no, revision } = await call.resource(type, id)
+    const found = call.replayed === null ? await call.services.engine.heal.foundHow(type, id) : 'unowned'
+    const by = call.principal.name
+    const command = { kind: 'heal', no, found, revision, owner: 0, by, override: true } as const
+    return call.accepted(await call.submit(command, { reason, detail: { found } }))
+  },
+  async setHealingMode(call) {
+    const { type, status } = call.parameters
+    const { mode, reason } = call.body
+    await call.services.engine.heal.setMode(type, status, mode)
+    await call.write([], { target: `${type}/${status}`, reason, detail: { mode } })
+    return healingOf(call.services)
+  },
+  async setBreaker(call) {
+    const { type } = call.parameters
+    const { isOpen, reason } = call.body
+    call.plan(type)
+    const { heal } = call.services.engine
+    await (isOpen ? heal.openBreaker(type, reason) : heal.closeBreaker(type))
+    await call.write([], { target: type, reason, detail: { isOpen } })
+    return healingOf(call.services)
+  },
+
+  async listOrphans(call) {
+    const { engine } = call.services
+    const { pageSize, pageToken } = call.query
+    const after = pageToken === undefined ? 0 : tokenNumber(pageToken)
+    // A page is of resources; each has few orphans.
+    const found = await engine.orphans(pageSize, after)
+    const last = found.at(-1)?.resource.no ?? null
+    const owners = new Set(found.map(({ resource }) => resource.no)).size
+    return {
+      items: found
+        .filter(({ resource }) => sees(call.principal, resource.tenant))
+        .map(({ resource: { type, id, tenant }, entry }) => ({
+          id: entry.name,
+          resource: { type, id },
+          tenant,
+          entry: ledgerEntryOf(entry),
+        })),
+      nextPageToken: owners < pageSize || last === null ? null : String(last),
+      strays:
+        call.principal.tenant === null
+          ? engine.strays.map((stray) => ({ ...stray, firstSeenAt: isoTime(stray.firstSeenAt) }))
+          : [],
+    }
+  },
+  async sweepOrphan(call) {
+    const { resource, name } = await orphanOf(call)
+    const { reason } = call.body
+    if (call.replayed !== null) return { swept: true, message: 'It was asked for already.' }
+    await call.write([], { target: name, reason })
+    const fault = await call.services.engine.sweepNow(resource, name, call.principal.name)
+    return { swept: fault === null, message: fault ?? 'It is gone.' }
+  },
+  adoptOrphan: (call) => endOrphan(call, 'adopted'),
+  writeOffOrphan: (call) => endOrphan(call, 'writtenOff'),
+
+  async listIncidents({ services, principal, query }) {
+    const all = await services.engine.incidents(lookedThrough)
+    const names = await services.wire.names(all.map(({ no }) => no))
+    const seen = all.filter(({ no }) => sees(principal, names.get(no)?.tenant ?? ''))
+    return {
+      items: seen.slice(0, query.pageSize).map((incident) => {
+        const { type, id, tenant } = names.get(incident.no)!
+        const { kind, at, status, text, evidence } = incident
+        return {
+          id: incidentId(incident),
+          kind,
+          resource: { type, id },
+          tenant,
+          at: isoTime(at),
+          status,
+          text,
+          evidence: { ...evidence },
+        }
+      }),
+    }
+  },
+  async closeIncident(call) {
+    const { engine, wire } = call.services
+    const id = call.parameters.incident
+    const found = (await engine.incidents(lookedThrough)).find((one) => incidentId(one) === id)
+    const owner = found === undefined ? undefined : (await wire.names([found.no])).get(found.no)
+    if (found === undefined || owner === undefined || !sees(call.principal, owner.tenant))
+      throw new HomeostatError('incident_not_found', `There is no open incident ${id}.`)
+    await call.write([], {
+      target: `${owner.type}/${owner.id}`,
+      reason: call.body.reason,
+      detail: { kind: found.kind },
+    })
+    await engine.closeIncident(found.no, found.kind)
+    return new Reply(undefined)
+  },
+  async listWorkers({ services }) {
+    const { engine } = services
+    const rows = await engine.workers()
+    return {
+      items: rows.map(({ no, name, state, startedAt, beatAt, leaseUntil }) => ({
+        no,
+        name,
+        state,
+        startedAt: isoTime(startedAt),
+        beatAt: isoTime(beatAt),
+        leaseUntil: isoTime(leaseUntil),
+        isHere: no === engine.incarnation,
+      })),
+    }
+  },
+}
+
+const incidentId = ({ no, kind }: Incident): string => `${no.toString(36)}-${kind}`
+
+async function healingOf({ engine }: Services) {
+  const [modes, breakers, scores] = [
+    await engine.heal.modes(),
+    await engine.heal.breakers(),
+    await engine.heal.scoreboard(),
+  ]
+  const { lastHealingPassAgeMs, healing } = engine.health()
+  return {
+    lastPassAgeMs: lastHealingPassAgeMs,
+    passes: healing?.passes ?? 0,
+    healed: healing?.healed ?? 0,
+    modes: engine.plans.all.flatMap(({ type, heal }) =>
+      [...heal].map(([status, { words }]) => ({
+        type,
+        status,
+        mode: modes[`${type}/${status}`] ?? ('auto' as const),
+        rule: words,
+      })),
+    ),
+    breakers: engine.plans.all.map(({ type }) => {
+      const breaker = breakers[type]
+      return {
+        type,
+        isOpen: breaker !== undefined,
+        openedAt: breaker === undefined ? null : isoTime(breaker.openedAt),
+        reason: breaker?.reason ?? '',
+      }
+    }),
+    scoreboard: scores.map((score) => ({ ...score, lastAt: isoTime(score.lastAt) })),
+  }
+}
+
+/** An orphan by its name in the ledger, `type/id/kind/n`. */
+async function orphanOf(call: Call<'sweepOrphan' | 'adoptOrphan' | 'writeOffOrphan'>) {
+  const name = call.parameters.orphan
+  const [type = '', id = ''] = name.split('/')
+  const resource: Resource | null =
+    call.services.engine.plans.get(type) === undefined ? null : await call.services.engine.get(type, id)
+  const entry = resource?.ledger.find((one) => one.name === name)
+  const isThere = resource !== null && sees(call.principal, resource.tenant)
+  if (!isThere || (call.replayed === null && (entry === undefined || !isOrphan(entry))))
+    throw new HomeostatError('orphan_not_found', `The ledger has no orphan '${name.slice(0, 200)}'.`)
+  return { resource, name }
+}
+
+async function endOrphan(call: Call<'adoptOrphan' | 'writeOffOrphan'>, how: 'adopted' | 'writtenOff') {
+  const { resource, name } = await orphanOf(call)
+  const { reason } = call.body
+  const by = call.principal.name
+  const command = { kind: 'orphanEnded', no: resource.no, name, how, sweeper: 0, reason, by } as const
+  const done = await call.submit(command, { target: name, reason })
+  return call.services.wire.resource(call.principal, done.resource)
+}

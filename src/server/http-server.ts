@@ -1,0 +1,307 @@
+// The HTTP server: fastify for connections, limits and headers; the contract's table decides everything else.
+import { createHash } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import { isIP } from 'node:net'
+import helmet from '@fastify/helmet'
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { systemClock, type Clock } from '../base/clock.ts'
+import { HomeostatError } from '../base/errors.ts'
+import { systemRandom } from '../base/random.ts'
+import type { Engine } from '../engine/engine.ts'
+import { silent, type Log } from '../engine/log.ts'
+import type { Role } from '../protocol/permissions.ts'
+import { BulkRunner } from './bulk-runner.ts'
+import { Reply, Stream } from './call.ts'
+import type { DevSwitches } from './dev-switches.ts'
+import { dispatch, type DispatchParts, type Incoming } from './dispatch.ts'
+import { pageStyle } from './docs-page.ts'
+import { EventStreams, type StreamLimits } from './event-streams.ts'
+import { Gate } from './gate.ts'
+import { Housekeeper } from './housekeeper.ts'
+import { Metrics } from './metrics.ts'
+import { Objects } from './objects.ts'
+import { knownError, problemOf } from './problem.ts'
+import { RateLimiter, type Rate } from './rate-limiter.ts'
+import { Router } from './router.ts'
+import type { Services } from './services.ts'
+import { WebhookSender } from './webhook-sender.ts'
+import { Wire } from './wire.ts'
+
+/** A page of the console, or a file of it. */
+export interface Page {
+  readonly type: string
+  readonly body: Buffer | string
+  /** Files with a name made from their content. */
+  readonly isImmutable?: boolean
+}
+
+export interface ServerOptions {
+  readonly engine: Engine
+  /** Default 127.0.0.1. */
+  readonly host?: string
+  /** Default 4600; 0 takes a free one. */
+  readonly port?: number
+  /** open: no authentication; only on loopback. Default: closed. */
+  readonly access?: 'open' | 'closed'
+  /** A token for automation beside those in the store. */
+  readonly adminToken?: string | undefined
+  /** It is reached over TLS: cookies are sent over TLS only, and browsers are told to insist. */
+  readonly secure?: boolean
+  /** Addresses of proxies whose word on the client's address counts. */
+  readonly proxies?: readonly string[]
+  readonly version?: string
+  readonly clock?: Clock
+  readonly log?: Log
+  readonly dev?: DevSwitches | undefined
+  /** What is served besides the contract, by path; null: nothing is there. */
+  readonly pages?: (path: string) => Promise<Page | null>
+  /** Per principal. */
+  readonly rate?: Rate
+  readonly streams?: Partial<StreamLimits>
+  readonly webhooks?: { readonly tries?: number; readonly firstWaitMs?: number; readonly privateAddresses?: boolean }
+}
+
+const bodyMax = 1024 * 1024
+const linesMax = 16 * 1024 * 1024
+const defaultStreams: StreamLimits = {
+  perPrincipal: 1_000,
+  total: 10_000,
+  stallMs: 30_000,
+  heartbeatMs: 15_000,
+  bufferBytes: 256 * 1024,
+}
+const localHosts: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '[::1]'])
+
+/** Serves an engine that has been started. */
+export function createServer(options: ServerOptions): HomeostatServer {
+  return new HomeostatServer(options)
+}
+
+export class HomeostatServer {
+  readonly #options: ServerOptions
+  readonly #host: string
+  readonly #app: FastifyInstance
+  readonly #services: Services
+  readonly #housekeeper: Housekeeper
+  #url = ''
+
+  constructor(options: ServerOptions) {
+    this.#options = options
+    this.#host = options.host ?? '127.0.0.1'
+    const access = options.access ?? 'closed'
+    if (access === 'open' && !isLoopback(this.#host)) {
+      throw new HomeostatError(
+        'listen_refused',
+        `It does not listen on ${this.#host} without authentication. Leave 'open' out, or listen on 127.0.0.1.`,
+      )
+    }
+    this.#services = servicesOf(options, access)
+    const { clock, log, objects } = this.#services
+    this.#housekeeper = new Housekeeper({ clock, log, objects })
+    const rate = options.rate ?? { perSecond: 2_000, burst: 4_000 }
+    const parts: DispatchParts = {
+      services: this.#services,
+      router: new Router({ dev: options.dev !== undefined }),
+      limiter: new RateLimiter(clock, rate),
+      addressLimiter: new RateLimiter(clock, { perSecond: rate.perSecond, burst: rate.burst }),
+      denialLimiter: new RateLimiter(clock, { perSecond: 20, burst: 200 }),
+      openHosts: access === 'open' ? localHosts : null,
+    }
+    this.#app = this.#build(parts)
+  }
+
+  /** Where it is reached, once it listens. */
+  get url(): string {
+    return this.#url
+  }
+
+  async start(): Promise<string> {
+    const { metrics, bulk, webhooks } = this.#services
+    await metrics.start()
+    bulk.start()
+    await webhooks.start()
+    this.#housekeeper.start()
+    this.#url = await this.#app.listen({ host: this.#host, port: this.#options.port ?? 4600 })
+    return this.#url
+  }
+
+  /** Open streams are ended; requests under way are finished. The engine is not stopped. */
+  async stop(): Promise<void> {
+    const { metrics, bulk, webhooks, streams } = this.#services
+    await streams.close()
+    await Promise.all([metrics.stop(), bulk.stop(), webhooks.stop(), this.#housekeeper.stop()])
+    await this.#app.close()
+  }
+
+  /** A ticket that lets somebody in once: for the address that is printed at the start. */
+  newTicket(role: Role = 'admin', account = 'local'): Promise<string> {
+    return this.#services.gate.newTicket({ account, role, tenant: null })
+  }
+
+  #build(parts: DispatchParts): FastifyInstance {
+    const { proxies = [] } = this.#options
+    const app = fastify({
+      bodyLimit: linesMax,
+      requestTimeout: 30_000,
+      keepAliveTimeout: 5_000,
+      http: { headersTimeout: 10_000, maxHeaderSize: 16_384 },
+      trustProxy: proxies.length === 0 ? false : [...proxies],
+      genReqId: () => systemRandom.uuid(),
+      forceCloseConnections: true,
+      exposeHeadRoutes: false,
+      frameworkErrors: (error, request, reply) => void this.#refuse(error, request, reply),
+    })
+    void app.register(helmet, securityHeaders(this.#options.secure ?? false))
+    app.removeAllContentTypeParsers()
+    const raw = (_request: unknown, body: Buffer, done: (error: null, body: Buffer) => void) => done(null, body)
+    app.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit: bodyMax }, raw as never)
+    app.addContentTypeParser('application/x-ndjson', { parseAs: 'buffer', bodyLimit: linesMax }, raw as never)
+    const serve = (request: FastifyRequest, reply: FastifyReply) => this.#serve(parts, request, reply)
+    app.route({ method: ['GET', 'POST', 'PUT', 'DELETE'], url: '/*', handler: serve })
+    app.setNotFoundHandler(serve)
+    app.setErrorHandler((error, request, reply) => this.#refuse(error, request, reply))
+    return app
+  }
+
+  async #serve(parts: DispatchParts, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    const page = await this.#page(request)
+    if (page !== null) return send(reply, page)
+    const answer = await dispatch(parts, incomingOf(request))
+    if (answer instanceof Reply) return send(reply, answer)
+    reply.hijack()
+    beginStream(answer, reply)
+    return reply
+  }
+
+  /** Files of the console come before the contract only where the contract has nothing. */
+  async #page(request: FastifyRequest): Promise<Reply | null> {
+    const { pages } = this.#options
+    const path = request.raw.url!.split('?', 1)[0]!
+    const isContract = path.startsWith('/v1/') || /^\/(livez|readyz|metrics|openapi\.json|docs)\b/.test(path)
+    if (request.method !== 'GET' || isContract) return null
+    const page = (await pages?.(path)) ?? (path === '/' ? front : null)
+    if (page === null) return null
+    const cache = page.isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache'
+    return new Reply(page.body, { headers: { 'content-type': page.type, 'cache-control': cache } })
+  }
+
+  #refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): unknown {
+    const known = knownError(error) ?? statusError(error)
+    if (known === null) this.#services.log('error', 'a request met a defect', { error, request: request.id })
+    const problem = problemOf(known ?? new HomeostatError('internal', 'A defect of Homeostat.'), String(request.id))
+    const headers = { 'content-type': 'application/problem+json; charset=utf-8' }
+    return send(reply, new Reply(problem, { status: problem.status, headers }))
+  }
+}
+
+const front: Page = {
+  type: 'text/html; charset=utf-8',
+  body: '<!doctype html><html lang="en"><meta charset="utf-8"><title>Homeostat</title><p>Homeostat is running. <a href="/docs">API</a></p></html>\n',
+}
+
+/** What fastify refuses with a status of its own is the client's fault. */
+function statusError(error: unknown): HomeostatError | null {
+  const { statusCode } = error as { readonly statusCode?: unknown }
+  if (typeof statusCode !== 'number' || statusCode < 400 || statusCode >= 500) return null
+  return new HomeostatError(statusCode === 413 ? 'limit_exceeded' : 'request_invalid', 'The request cannot be read.')
+}
+
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+
+function servicesOf(options: ServerOptions, access: 'open' | 'closed'): Services {
+  const { engine, clock = systemClock, log = silent, version = '0.0.0', secure = false, dev, adminToken } = options
+  const objects = new Objects(engine)
+  const gate = new Gate({ objects, clock, mode: access, adminToken, secure })
+  const wire = new Wire(engine)
+  const limits = { ...defaultStreams, ...options.streams }
+  const streams = new EventStreams({ engine, wire, gate, clock, log, limits })
+  const { tries = 12, firstWaitMs = 1_000, privateAddresses = false } = options.webhooks ?? {}
+  return {
+    engine,
+    clock,
+    log,
+    objects,
+    gate,
+    wire,
+    streams,
+    bulk: new BulkRunner({ engine, objects, clock, log }),
+    webhooks: new WebhookSender({ engine, objects, wire, clock, log, privateAddresses, tries, firstWaitMs }),
+    metrics: new Metrics({ engine, wire, clock, version, openStreams: () => streams.open }),
+    dev: dev ?? null,
+    version,
+    privateAddresses,
+  }
+}
+
+/** No inline script anywhere; the one inline style of our own pages is named by its hash. */
+function securityHeaders(secure: boolean) {
+  const hash = createHash('sha256').update(pageStyle).digest('base64')
+  return {
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        'default-src': ["'none'"],
+        'script-src': ["'self'"],
+        'style-src': ["'self'", `'sha256-${hash}'`],
+        'img-src': ["'self'", 'data:'],
+        'font-src': ["'self'"],
+        'connect-src': ["'self'"],
+        'base-uri': ["'none'"],
+        'form-action': ["'self'"],
+        'frame-ancestors': ["'none'"],
+      },
+    },
+    strictTransportSecurity: secure ? { maxAge: 31_536_000 } : false,
+    referrerPolicy: { policy: 'no-referrer' as const },
+    crossOriginResourcePolicy: { policy: 'same-origin' as const },
+    crossOriginOpenerPolicy: { policy: 'same-origin' as const },
+  }
+}
+
+function incomingOf(request: FastifyRequest): Incoming {
+  const { raw, headers } = request
+  const abort = new AbortController()
+  raw.once('close', () => {
+    if (raw.socket.destroyed) abort.abort()
+  })
+  return {
+    id: String(request.id),
+    method: request.method,
+    url: raw.url!,
+    address: request.ip,
+    header: (name) => {
+      const value = headers[name]
+      return Array.isArray(value) ? value.join(', ') : value
+    },
+    headers,
+    signal: abort.signal,
+    contentType: (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase(),
+    body: Buffer.isBuffer(request.body) ? request.body : null,
+  }
+}
+
+function send(reply: FastifyReply, { status, headers, body }: Reply): FastifyReply {
+  void reply.code(status ?? 200)
+  void reply.header('cache-control', 'no-store')
+  for (const [name, value] of Object.entries(headers)) void reply.header(name, value)
+  if (body === undefined) return reply.send()
+  if (typeof body === 'string' || Buffer.isBuffer(body)) {
+    if (headers['content-type'] === undefined) void reply.header('content-type', 'text/plain; charset=utf-8')
+    return reply.send(body)
+  }
+  if (headers['content-type'] === undefined) void reply.header('content-type', 'application/json; charset=utf-8')
+  return reply.send(JSON.stringify(body))
+}
+
+function beginStream({ begin }: Stream, reply: FastifyReply): void {
+  const response: ServerResponse = reply.raw
+  response.socket?.setNoDelay(true)
+  response.writeHead(200, {
+    ...(reply.getHeaders() as Record<string, string>),
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+  })
+  begin(response)
+}

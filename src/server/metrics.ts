@@ -1,0 +1,195 @@
+// Figures for Prometheus. Counters follow the events of the installation as this process sees them; gauges are read when asked for.
+// No ids and no tenants are labels: their number has no bound.
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { Counter, Gauge, Histogram, Registry } from '@platformatic/prom-client'
+import type { Clock } from '../base/clock.ts'
+import type { JsonObject } from '../base/json.ts'
+import type { EventKind, StoredEvent } from '../decision/state.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { Wire } from './wire.ts'
+
+export interface MetricsOptions {
+  readonly engine: Engine
+  readonly wire: Wire
+  readonly clock: Clock
+  readonly version: string
+  readonly openStreams: () => number
+}
+
+const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 7_200]
+/** Runs whose beginning is remembered, to measure them. */
+const runsMax = 50_000
+
+const textIn = (detail: JsonObject, name: string): string => {
+  const value = detail[name]
+  return typeof value === 'string' ? value : ''
+}
+
+const runOf = ({ no, begun }: StoredEvent): string => `${no}-${begun}`
+
+export class Metrics {
+  readonly #options: MetricsOptions
+  readonly #registry = new Registry()
+  readonly #begun = new Map<string, { readonly at: number; readonly operation: string }>()
+  readonly #delay = monitorEventLoopDelay({ resolution: 20 })
+  #stop: (() => Promise<void>) | null = null
+  #fencedSeen = 0
+
+  readonly #resources = this.#gauge('homeostat_resources', 'Resources by status.', ['type', 'state', 'state_class'])
+  readonly #stateAge = this.#gauge(
+    'homeostat_resource_state_age_seconds',
+    'How long the oldest resource in a transitional status has been there.',
+    ['type', 'state'],
+  )
+  readonly #operations = this.#counter('homeostat_operations_total', 'Operations that ended.', [
+    'type',
+    'operation',
+    'outcome',
+  ])
+  readonly #durations = this.#histogram('homeostat_operation_duration_seconds', 'From acceptance to the end.', [
+    'type',
+    'operation',
+  ])
+  readonly #toStable = this.#histogram('homeostat_time_to_stable_seconds', 'From acceptance to a stable status.', [
+    'type',
+    'operation',
+  ])
+  readonly #attempts = this.#counter('homeostat_step_attempts_total', 'Attempts of steps by their result.', [
+    'type',
+    'step',
+    'result',
+  ])
+  readonly #preemptions = this.#counter('homeostat_preemptions_total', 'Runs that were pre-empted.', ['type'])
+  readonly #heals = this.#counter('homeostat_heals_total', 'Healings.', ['type', 'state', 'rule', 'result'])
+  readonly #breakers = this.#gauge('homeostat_heal_breaker_open', '1: healing of the type is held.', ['type'])
+  readonly #lastPass = this.#gauge('homeostat_heal_last_pass_timestamp_seconds', 'When the last healing pass ended.')
+  readonly #stuck = this.#gauge('homeostat_stuck_resources', 'Resources that are stuck now.', ['type', 'state'])
+  readonly #orphans = this.#gauge('homeostat_orphans', 'Things in the real world that nobody owns.', ['type'])
+  readonly #leaseLost = this.#counter('homeostat_lease_lost_total', 'Runs that were taken over from a lost owner.', [])
+  readonly #fenced = this.#counter('homeostat_fenced_writes_total', 'Late outcomes that were refused.', [])
+  readonly #claimWait = this.#histogram('homeostat_claim_wait_seconds', 'From acceptance to the first claim.', ['lane'])
+  readonly #lag = this.#gauge('homeostat_worker_event_loop_lag_seconds', 'The 99th percentile of the event loop.')
+  readonly #waiting = this.#gauge('homeostat_door_waiting', 'Commands that wait for their commit.')
+  readonly #commands = this.#gauge('homeostat_door_commands', 'Commands answered since the start.')
+  readonly #commits = this.#gauge('homeostat_door_commits', 'Commits made since the start.')
+  readonly #streams = this.#gauge('homeostat_event_streams', 'Open event streams.')
+  readonly #build = this.#gauge('homeostat_build_info', 'Which program this is.', ['version'])
+  readonly requests = this.#histogram('homeostat_http_request_duration_seconds', 'HTTP requests.', ['route', 'status'])
+
+  constructor(options: MetricsOptions) {
+    this.#options = options
+    this.#build.labels(options.version).set(1)
+  }
+
+  async start(): Promise<void> {
+    this.#delay.enable()
+    const { engine, wire } = this.#options
+    this.#stop = engine.subscribe(await engine.latestEvent(), async (events) => {
+      const names = await wire.names(events.map(({ no }) => no))
+      for (const event of events) this.#count(event, names.get(event.no)?.type ?? '')
+    })
+  }
+
+  async stop(): Promise<void> {
+    this.#delay.disable()
+    await this.#stop?.()
+  }
+
+  async text(): Promise<string> {
+    await this.#read()
+    return this.#registry.metrics()
+  }
+
+  #count(event: StoredEvent, type: string): void {
+    const detail = event.detail ?? {}
+    this.#counting[event.kind]?.(event, type, detail)
+  }
+
+  /** What an event of a kind says about the figures; the other kinds say nothing. */
+  readonly #counting: Partial<Record<EventKind, (event: StoredEvent, type: string, detail: JsonObject) => void>> = {
+    accepted: (event, _, detail) =>
+      this.#remember(runOf(event), { at: event.at, operation: textIn(detail, 'operation') }),
+    claimed: (event) => this.#claimWait.labels('all').observe(this.#since(runOf(event), event.at) ?? 0),
+    stepDone: (_, type, detail) => this.#attempts.labels(type, textIn(detail, 'step'), 'done').inc(),
+    attemptFailed: (_, type, detail) => this.#attempts.labels(type, textIn(detail, 'step'), 'failed').inc(),
+    outcomeUnknown: (_, type, detail) => this.#attempts.labels(type, textIn(detail, 'step'), 'unknown').inc(),
+    preempted: (event, type) => {
+      this.#preemptions.labels(type).inc()
+      this.#ended(event, type, 'preempted')
+    },
+    resumed: (event, type, detail) => {
+      if (detail['found'] === 'ownerLost') this.#leaseLost.inc()
+      this.#heals.labels(type, event.from, textIn(detail, 'found'), 'resumed').inc()
+    },
+    healed: (event, type, detail) => {
+      this.#heals.labels(type, event.from, textIn(detail, 'found'), 'healed').inc()
+      this.#ended(event, type, 'healed')
+    },
+    landed: (event, type, detail) =>
+      this.#ended(event, type, detail['code'] === undefined && detail['reason'] === undefined ? 'succeeded' : 'failed'),
+  }
+
+  #remember(run: string, begun: { at: number; operation: string }): void {
+    if (this.#begun.size >= runsMax) this.#begun.delete(this.#begun.keys().next().value!)
+    this.#begun.set(run, begun)
+  }
+
+  #since(run: string, at: number): number | null {
+    const begun = this.#begun.get(run)
+    return begun === undefined ? null : Math.max(0, at - begun.at) / 1_000
+  }
+
+  #ended(event: StoredEvent, type: string, outcome: string): void {
+    const run = `${event.no}-${event.begun}`
+    const operation = textIn(event.detail ?? {}, 'operation') || (this.#begun.get(run)?.operation ?? '')
+    const took = this.#since(run, event.at)
+    this.#begun.delete(run)
+    this.#operations.labels(type, operation, outcome).inc()
+    if (took === null) return
+    this.#durations.labels(type, operation).observe(took)
+    if (this.#options.engine.plans.kindOf(type, event.to) === 'stable')
+      this.#toStable.labels(type, operation).observe(took)
+  }
+
+  async #read(): Promise<void> {
+    const { engine, clock, openStreams } = this.#options
+    for (const gauge of [this.#resources, this.#stateAge, this.#breakers, this.#stuck, this.#orphans]) gauge.reset()
+    for (const { type, status, count } of await engine.counts())
+      this.#resources.labels(type, status, engine.plans.kindOf(type, status)).set(count)
+    const now = clock.now()
+    const oldest = new Map<string, { type: string; status: string; since: number }>()
+    for (const { resource } of await engine.heal.stuck()) {
+      const { type, status, since } = resource
+      this.#stuck.labels(type, status).inc()
+      const key = `${type}\n${status}`
+      if ((oldest.get(key)?.since ?? Infinity) > since) oldest.set(key, { type, status, since })
+    }
+    for (const { type, status, since } of oldest.values())
+      this.#stateAge.labels(type, status).set(Math.max(0, now - since) / 1_000)
+    for (const { resource } of await engine.orphans(1_000)) this.#orphans.labels(resource.type).inc()
+    for (const { type } of engine.plans.all) this.#breakers.labels(type).set(0)
+    for (const type of Object.keys(await engine.heal.breakers())) this.#breakers.labels(type).set(1)
+    const { lastHealingPassAgeMs, door } = engine.health()
+    if (lastHealingPassAgeMs !== null) this.#lastPass.set((now - lastHealingPassAgeMs) / 1_000)
+    this.#lag.set(this.#delay.percentile(99) / 1e9)
+    this.#waiting.set(door.waiting)
+    this.#commands.set(door.commands)
+    this.#commits.set(door.commits)
+    this.#streams.set(openStreams())
+    this.#fenced.inc(door.fenced - this.#fencedSeen)
+    this.#fencedSeen = door.fenced
+    this.#leaseLost.inc(0)
+  }
+
+  #gauge(name: string, help: string, labelNames: string[] = []): Gauge {
+    return new Gauge({ name, help, labelNames, registers: [this.#registry] })
+  }
+
+  #counter(name: string, help: string, labelNames: string[]): Counter {
+    return new Counter({ name, help, labelNames, registers: [this.#registry] })
+  }
+
+  #histogram(name: string, help: string, labelNames: string[]): Histogram {
+    return new Histogram({ name, help, labelNames, buckets: seconds, registers: [this.#registry] })
+  }
+}

@@ -1,0 +1,172 @@
+// The server's own objects (tokens, accounts, sessions, webhooks, bulk operations) as typed records of the store.
+import { assert } from '../base/assert.ts'
+import { HomeostatError } from '../base/errors.ts'
+import type { Json } from '../base/json.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { Permission, Role } from '../protocol/permissions.ts'
+import type { RecordChange } from '../store/store.ts'
+
+export interface TokenRecord {
+  readonly id: string
+  readonly name: string
+  readonly role: Role
+  readonly scopes: readonly Permission[]
+  readonly tenant: string | null
+  readonly createdAt: number
+  readonly createdBy: string
+  readonly expiresAt: number
+}
+
+export interface AccountRecord {
+  readonly name: string
+  readonly role: Role
+  readonly tenant: string | null
+  readonly password: string
+  readonly createdAt: number
+}
+
+export interface SessionRecord {
+  readonly account: string
+  readonly role: Role
+  readonly tenant: string | null
+  readonly createdAt: number
+  readonly seenAt: number
+  readonly expiresAt: number
+}
+
+export interface TicketRecord {
+  readonly account: string
+  readonly role: Role
+  readonly tenant: string | null
+  readonly expiresAt: number
+}
+
+export interface WebhookRecord {
+  readonly id: string
+  readonly tenant: string | null
+  readonly url: string
+  readonly types: readonly string[]
+  readonly kinds: readonly string[]
+  /** The present one first; the one before it is still used for signing. */
+  readonly secrets: readonly string[]
+  readonly state: 'active' | 'paused'
+  readonly delivered: number
+  readonly failures: number
+  readonly nextAt: number
+  readonly lastError: string
+  readonly deadLetters: number
+  readonly createdAt: number
+}
+
+export interface DeadLetterRecord {
+  readonly n: number
+  readonly at: number
+  readonly error: string
+}
+
+export interface BulkRecord {
+  readonly id: string
+  readonly tenant: string | null
+  readonly filter: Json
+  readonly operation: string
+  readonly input: Json
+  readonly reason: string
+  readonly by: string
+  readonly state: 'running' | 'paused' | 'cancelled' | 'done'
+  readonly perSecond: number
+  readonly total: number
+  readonly createdAt: number
+  readonly endedAt: number | null
+}
+
+export interface BulkItemRecord {
+  readonly no: number
+  readonly state: 'waiting' | 'accepted' | 'refused'
+  readonly run: string | null
+  readonly code: string | null
+  readonly message: string
+}
+
+export interface OnceRecord {
+  /** Of what was asked. */
+  readonly hash: string
+  readonly at: number
+  /** What the answer is made from again. */
+  readonly ref: Json
+}
+
+interface Kinds {
+  /** By the hash of the secret. */
+  readonly token: TokenRecord
+  readonly account: AccountRecord
+  /** By the hash of the cookie. */
+  readonly session: SessionRecord
+  readonly ticket: TicketRecord
+  readonly webhook: WebhookRecord
+  /** `webhook/number`. */
+  readonly 'dead letter': DeadLetterRecord
+  readonly bulk: BulkRecord
+  /** `bulk/index`. */
+  readonly 'bulk item': BulkItemRecord
+  readonly once: OnceRecord
+}
+export type Kind = keyof Kinds
+
+export interface Found<K extends Kind> {
+  readonly key: string
+  readonly value: Kinds[K]
+  readonly version: number
+}
+
+/** Numbers in keys, so that the order of keys is that of the numbers. */
+export const padded = (n: number): string => String(n).padStart(15, '0')
+
+export class Objects {
+  readonly #engine: Engine
+
+  constructor(engine: Engine) {
+    this.#engine = engine
+  }
+
+  async get<K extends Kind>(kind: K, key: string): Promise<Found<K> | null> {
+    return isKey(key) ? ((await this.#engine.record(kind, key)) as unknown as Found<K> | null) : null
+  }
+
+  async list<K extends Kind>(kind: K, options: { after?: string; limit?: number } = {}): Promise<readonly Found<K>[]> {
+    return (await this.#engine.records(kind, options)) as unknown as readonly Found<K>[]
+  }
+
+  /** Of keys that begin with this, in order. */
+  async under<K extends Kind>(
+    kind: K,
+    prefix: string,
+    { after = '', limit = 1_000 } = {},
+  ): Promise<readonly Found<K>[]> {
+    const found = await this.list(kind, { after: after === '' ? prefix : after, limit })
+    return found.filter(({ key }) => key.startsWith(prefix))
+  }
+
+  async all<K extends Kind>(kind: K): Promise<readonly Found<K>[]> {
+    const all: Found<K>[] = []
+    for (let after = ''; ;) {
+      const page = await this.list(kind, { after, limit: 1_000 })
+      all.push(...page)
+      if (page.length < 1_000) return all
+      after = page.at(-1)!.key
+    }
+  }
+
+  change<K extends Kind>(kind: K, key: string, from: number, to: Kinds[K] | null): RecordChange {
+    assert(isKey(key), `'${key.slice(0, 50)}' can be no key of a ${kind}`)
+    return { kind, key, from, to: to as unknown as Json }
+  }
+
+  /** Throws `record_conflict` when something has changed since it was read. */
+  async write(records: readonly RecordChange[], journal: readonly Json[] = []): Promise<void> {
+    if (await this.#engine.writeBeside({ records, journal })) return
+    throw new HomeostatError('record_conflict', 'Somebody else changed the same thing at the same time. Ask again.')
+  }
+}
+
+/** Keys are ASCII and short: what is not is nobody's. */
+const isKey = (key: string): boolean => /^[\x20-\x7e]{1,300}$/.test(key)

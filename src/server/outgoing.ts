@@ -1,0 +1,135 @@
+// Calls to addresses that strangers have given: https only, every address that the name stands for is looked at, and the connection goes
+// to one that was looked at, so that a name cannot change its mind in between. No redirects, little time, little text.
+import { lookup } from 'node:dns/promises'
+import { request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { BlockList, isIP } from 'node:net'
+import { HomeostatError } from '../base/errors.ts'
+
+export interface OutgoingOptions {
+  /** Addresses of this machine and of private networks are allowed, and plain http to them: for tests and development. */
+  readonly privateAddresses: boolean
+}
+
+export interface Posted {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+const timeoutMs = 5_000
+const answerMax = 64 * 1024
+const ports: ReadonlySet<string> = new Set(['', '443', '8443'])
+
+/** Everything that is not an address of the open Internet. */
+const closed = new BlockList()
+for (const [network, prefix] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+] as const)
+  closed.addSubnet(network, prefix, 'ipv4')
+for (const [network, prefix] of [
+  ['::', 128],
+  ['::1', 128],
+  ['::', 96],
+  ['::ffff:0:0', 96],
+  ['64:ff9b::', 96],
+  ['64:ff9b:1::', 48],
+  ['100::', 64],
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['fc00::', 7],
+  ['fe80::', 10],
+  ['fec0::', 10],
+  ['ff00::', 8],
+] as const)
+  closed.addSubnet(network, prefix, 'ipv6')
+
+export const isOpenAddress = (address: string): boolean => {
+  const family = isIP(address)
+  return family !== 0 && !closed.check(address, family === 6 ? 'ipv6' : 'ipv4')
+}
+
+/** The parts of an address that can be judged before it is called. Throws `address_refused`. */
+export function checkedUrl(text: string, { privateAddresses }: OutgoingOptions): URL {
+  let url: URL
+  try {
+    url = new URL(text)
+  } catch {
+    throw refused(text, 'it is no address')
+  }
+  if (url.username !== '' || url.password !== '') throw refused(url.href, 'it holds a password')
+  if (privateAddresses && (url.protocol === 'http:' || url.protocol === 'https:')) return url
+  if (url.protocol !== 'https:') throw refused(url.href, 'only https is called')
+  if (!ports.has(url.port)) throw refused(url.href, `port ${url.port} is not called`)
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  if (isIP(host) !== 0 && !isOpenAddress(host)) throw refused(url.href, 'it is a private address')
+  if (isIP(host) === 0 && (!host.includes('.') || /\.(local|internal|localhost|home\.arpa)\.?$/i.test(host)))
+    throw refused(url.href, 'the name is of a private network')
+  return url
+}
+
+async function addressOf(url: URL, options: OutgoingOptions): Promise<{ address: string; family: number }> {
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const found = isIP(host) === 0 ? await lookup(host, { all: true }) : [{ address: host, family: isIP(host) }]
+  if (found.length === 0) throw refused(url.href, 'the name stands for no address')
+  if (!options.privateAddresses && found.some(({ address }) => !isOpenAddress(address)))
+    throw refused(url.href, 'the name stands for a private address')
+  return found[0]!
+}
+
+/** The status of the answer. Throws when there is none in time. */
+export async function post(
+  { url: text, headers, body }: Posted,
+  options: OutgoingOptions & { readonly signal?: AbortSignal },
+): Promise<number> {
+  const url = checkedUrl(text, options)
+  const { address, family } = await addressOf(url, options)
+  const request = url.protocol === 'https:' ? httpsRequest : httpRequest
+  return new Promise((resolve, reject) => {
+    const asked = request(
+      url,
+      {
+        method: 'POST',
+        headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+        agent: false,
+        timeout: timeoutMs,
+        signal: options.signal,
+        // The connection goes where was looked, whatever the name stands for by now.
+        lookup: (_host, given, done) => {
+          if (given.all) (done as unknown as (error: null, all: object[]) => void)(null, [{ address, family }])
+          else done(null, address, family)
+        },
+      },
+      (response) => {
+        let size = 0
+        response.on('data', (part: Buffer) => {
+          size += part.length
+          if (size > answerMax) asked.destroy(new Error(`it answered more than ${answerMax} bytes`))
+        })
+        response.on('end', () => resolve(response.statusCode ?? 0))
+        response.on('error', reject)
+      },
+    )
+    asked.on('timeout', () => asked.destroy(new Error(`it did not answer within ${timeoutMs} ms`)))
+    asked.on('error', reject)
+    asked.end(body)
+  })
+}
+
+const refused = (url: string, why: string) =>
+  new HomeostatError('address_refused', `${url.slice(0, 200)} may not be called: ${why}.`)

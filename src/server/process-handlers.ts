@@ -1,0 +1,71 @@
+// The state of the process, the contract as documents, and the switches of the development mode.
+import { HomeostatError } from '../base/errors.ts'
+import type { JsonObject } from '../base/json.ts'
+import { openApi } from '../protocol/openapi.ts'
+import { Reply, type Call, type Handlers } from './call.ts'
+import type { DevSwitches } from './dev-switches.ts'
+import { contractPage, errorsPage } from './docs-page.ts'
+
+type Names =
+  | 'livez'
+  | 'readyz'
+  | 'metrics'
+  | 'openapi'
+  | 'docs'
+  | 'errorDocs'
+  | 'listFaults'
+  | 'setFault'
+  | 'clearFaults'
+  | 'clearFault'
+  | 'getTruth'
+  | 'strikeWorker'
+
+const html = { 'content-type': 'text/html; charset=utf-8' }
+
+export const processHandlers: Handlers<Names> = {
+  livez: () => ({ isAlive: true }),
+  async readyz({ services }) {
+    const { isReady, reasons } = services.engine.health()
+    return new Reply({ isReady, reasons }, { status: isReady ? 200 : 503 })
+  },
+  async metrics({ services }) {
+    return new Reply(await services.metrics.text(), {
+      headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
+    })
+  },
+  openapi: ({ services }) => openApi({ version: services.version, dev: services.dev !== null }) as JsonObject,
+  docs: ({ services }) =>
+    new Reply(contractPage({ version: services.version, dev: services.dev !== null }), { headers: html }),
+  errorDocs: () => new Reply(errorsPage(), { headers: html }),
+
+  async listFaults(call) {
+    return { items: (await dev(call).faults()).map((fault) => ({ ...fault })) }
+  },
+  setFault: async (call) => ({ ...(await dev(call).setFault(call.body as unknown as JsonObject)) }),
+  async clearFaults(call) {
+    await dev(call).clearFaults()
+    return new Reply(undefined)
+  },
+  async clearFault(call) {
+    await dev(call).clearFaults(call.parameters.fault)
+    return new Reply(undefined)
+  },
+  async getTruth(call) {
+    return { items: (await dev(call).truth()).map((thing) => ({ ...thing })) }
+  },
+  async strikeWorker(call) {
+    const { operation } = call.parameters
+    if (operation !== 'kill' && operation !== 'freeze')
+      throw new HomeostatError('operation_unknown', `A worker can be struck with kill or freeze, not ${operation}.`)
+    await call.write([], { target: 'worker', detail: { operation } })
+    const { seconds } = call.query
+    // After the answer has gone out.
+    call.services.clock.after(200, () => void dev(call).strike(operation, seconds))
+    return { what: operation === 'kill' ? 'This process ends now.' : `This process stands still for ${seconds} s.` }
+  },
+}
+
+function dev({ services }: Call): DevSwitches {
+  if (services.dev !== null) return services.dev
+  throw new HomeostatError('route_not_found', 'This server is not in development mode.')
+}

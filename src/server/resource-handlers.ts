@@ -1,0 +1,261 @@
+// Lifecycles and resources over HTTP.
+import { isoTime } from '../base/clock.ts'
+import { HomeostatError } from '../base/errors.ts'
+import type { Json } from '../base/json.ts'
+import type { RequestOperation } from '../decision/command.ts'
+import type { Resource } from '../decision/state.ts'
+import { pictureOf } from '../drawing/picture.ts'
+import { svgOf } from '../drawing/svg.ts'
+import { lifecycleJson } from '../lifecycle/lifecycle-json.ts'
+import { toMermaid } from '../lifecycle/to-mermaid.ts'
+import type { AnyLifecycle } from '../lifecycle/lifecycle.ts'
+import type { Plan } from '../lifecycle/plan.ts'
+import type { RouteName } from '../protocol/routes.ts'
+import { Reply, type Call, type Handlers } from './call.ts'
+import { importLines } from './import-lines.ts'
+import { findResources } from './find-resources.ts'
+import { demand, sees, type Principal } from './principal.ts'
+import { refuseForeign, tenantFor, tokenNumber } from './reach.ts'
+import type { Services } from './services.ts'
+import { etagOf, eventOf, ledgerEntryOf } from './wire.ts'
+
+type Names =
+  | 'listLifecycles'
+  | 'getLifecycle'
+  | 'drawLifecycle'
+  | 'drawMermaid'
+  | 'createResource'
+  | 'listAllResources'
+  | 'listResources'
+  | 'getResource'
+  | 'setStatus'
+  | 'operate'
+  | 'deleteResource'
+  | 'getHistory'
+  | 'listRunsOf'
+  | 'explainResource'
+  | 'getLedger'
+  | 'getRelated'
+  | 'importResources'
+
+export const resourceHandlers: Handlers<Names> = {
+  async listLifecycles({ services, principal }) {
+    const counts = await countsFor(services, principal)
+    return {
+      items: services.engine.lifecycles.map((lifecycle) => {
+        const type = typeOf(lifecycle)
+        return { type, lifecycle: { ...lifecycleJson(lifecycle) }, counts: counts.get(type) ?? {} }
+      }),
+    }
+  },
+  getLifecycle: (call) => ({ ...lifecycleJson(lifecycleOf(call)) }),
+  drawLifecycle(call) {
+    const picture = pictureOf(lifecycleOf(call), call.services.engine.lifecycles)
+    return new Reply(svgOf(picture, call.query.theme), { headers: { 'content-type': 'image/svg+xml; charset=utf-8' } })
+  },
+  drawMermaid: (call) => new Reply(toMermaid(lifecycleOf(call), call.services.engine.lifecycles)),
+
+  async createResource(call) {
+    const { body, principal } = call
+    const plan = call.plan(call.parameters.type)
+    const tenant = tenantFor(principal, body.tenant)
+    await refuseForeign(call, plan, body)
+    const { parent, properties, links, name, id } = body
+    const create = {
+      tenant: tenant ?? undefined,
+      name,
+      links,
+      properties,
+      parent: parent === undefined ? undefined : { type: plan.parentType ?? '', id: parent },
+    }
+    const done = await call.submit(
+      {
+        kind: 'requestOperation',
+        type: plan.type,
+        id,
+        operation: body.operation ?? creationOf(plan),
+        create,
+        input: body.input,
+        by: principal.name,
+        ...ownKey(call),
+      },
+      { detail: { operation: body.operation ?? 'create' } },
+    )
+    return acceptedReply(call, done)
+  },
+  listAllResources: (call) => findResources(call, null, call.query),
+  listResources: (call) => findResources(call, call.plan(call.parameters.type), call.query),
+  async getResource(call) {
+    const resource = await call.resource(call.parameters.type, call.parameters.id)
+    const etag = etagOf(resource)
+    const known = call.asked.header('if-none-match')
+    if (known !== undefined && known.split(',').some((one) => one.trim().replace(/^W\//, '') === etag))
+      return new Reply(undefined, { status: 304, headers: { etag } })
+    return new Reply(await call.services.wire.detailed(call.principal, resource), { headers: { etag } })
+  },
+  async setStatus(call) {
+    const { status, reason } = call.body
+    const ifRevision = call.ifRevision
+    const { no, revision } = await call.resource(call.parameters.type, call.parameters.id)
+    if (ifRevision !== undefined && ifRevision !== revision && call.replayed === null) throw staleAt(call, revision)
+    const command = { kind: 'setStatus', no, status, reason, by: call.principal.name, ifRevision } as const
+    return call.accepted(await call.submit(command, { reason, detail: { status } }))
+  },
+  async operate(call) {
+    const { type, id, operation } = call.parameters
+    const done = await call.submit(request(call, type, id, operation, call.body), { detail: { operation } })
+    return acceptedReply(call, done)
+  },
+  async deleteResource(call) {
+    const { type, id } = call.parameters
+    const { force, reason } = call.query
+    const isForced = force === 'true'
+    if (isForced) {
+      demand(call.principal, 'force')
+      if (reason === undefined) throw new HomeostatError('reason_required', 'A forced delete needs a reason.')
+    }
+    const operation = removalOf(call.plan(type))
+    const command = { ...request(call, type, id, operation, undefined), force: isForced, reason }
+    const done = await call.submit(command, { reason, detail: { operation, force: isForced } })
+    return acceptedReply(call, done)
+  },
+
+  async getHistory(call) {
+    const { type, id } = call.parameters
+    const resource = await call.resource(type, id)
+    const { pageSize, pageToken } = call.query
+    const before = pageToken === undefined ? null : tokenNumber(pageToken)
+    const events = await call.services.engine.history(type, id, before, pageSize)
+    return {
+      items: events.map((event) => eventOf(event, resource)),
+      nextPageToken: events.length < pageSize ? null : String(events.at(-1)!.n),
+    }
+  },
+  async listRunsOf(call) {
+    const { type, id } = call.parameters
+    await call.resource(type, id)
+    const runs = await call.services.engine.runsOf(type, id, call.query.pageSize)
+    return { items: await call.services.wire.runs(call.principal, runs) }
+  },
+  async explainResource(call) {
+    const { type, id } = call.parameters
+    await call.resource(type, id)
+    const { because, next, settlesWithinMs, allowed } = await call.services.engine.explain(type, id)
+    return {
+      because: [...because],
+      next: next === null ? null : { what: next.what, at: next.at === null ? null : isoTime(next.at) },
+      settlesWithinMs,
+      allowed: [...allowed],
+    }
+  },
+  async getLedger(call) {
+    const { ledger } = await call.resource(call.parameters.type, call.parameters.id)
+    return { items: ledger.map(ledgerEntryOf) }
+  },
+  async getRelated(call) {
+    const { type, id } = call.parameters
+    await call.resource(type, id)
+    const { wire, engine } = call.services
+    const relations: Record<string, Awaited<ReturnType<typeof wire.resources>>> = {}
+    for (const [name, found] of Object.entries(await engine.related(type, id))) {
+      const seen = found.filter((one) => sees(call.principal, one.tenant)).slice(0, relatedMax)
+      relations[name] = await wire.resources(call.principal, seen)
+    }
+    return { relations }
+  },
+  importResources: (call) => importLines(call),
+}
+
+const relatedMax = 1_000
+
+const typeOf = (lifecycle: AnyLifecycle): string => (lifecycle.resource as { readonly type: string }).type
+
+function lifecycleOf(call: Call<'getLifecycle' | 'drawLifecycle' | 'drawMermaid'>): AnyLifecycle {
+  const { type } = call.parameters
+  call.plan(type)
+  return call.services.engine.lifecycles.find((one) => typeOf(one) === type)!
+}
+
+/** Resources by type and status, of the principal's tenant. */
+async function countsFor({ engine }: Services, { tenant }: Principal): Promise<Map<string, Record<string, number>>> {
+  const byType = new Map<string, Record<string, number>>()
+  const add = (type: string, status: string, count: number) => {
+    const counts = byType.get(type) ?? {}
+    counts[status] = (counts[status] ?? 0) + count
+    byType.set(type, counts)
+  }
+  if (tenant === null) {
+    for (const { type, status, count } of await engine.counts()) add(type, status, count)
+    return byType
+  }
+  for (let after: number | null = 0; after !== null;) {
+    const page: Awaited<ReturnType<typeof engine.list>> = await engine.list({ tenant, after, limit: 1_000 })
+    for (const { type, status } of page.resources) add(type, status, 1)
+    after = page.next
+  }
+  return byType
+}
+
+/** `create`, or the only operation that starts from nothing. */
+function creationOf(plan: Plan): string {
+  const creating = [...plan.operations.values()].filter((one) => one.creates)
+  return creating.length === 1 ? creating[0]!.name : 'create'
+}
+
+function removalOf(plan: Plan): string {
+  if (plan.operations.has('delete')) return 'delete'
+  const removing = [...plan.operations.values()].filter((one) => one.removes && !one.creates)
+  if (removing.length === 1) return removing[0]!.name
+  const names = removing.map((one) => one.name).join(', ') || 'none'
+  throw new HomeostatError(
+    'operation_unknown',
+    `${plan.type} has no operation 'delete'; operations that remove: ${names}.`,
+  )
+}
+
+function request(
+  call: Call<'operate' | 'deleteResource'>,
+  type: string,
+  id: string,
+  operation: string,
+  input: Json | undefined,
+): RequestOperation {
+  const plan = call.plan(type)
+  const known = plan.operations.get(operation)
+  if (known?.creates)
+    throw new HomeostatError('operation_unknown', `${operation} creates a ${type}: POST /v1/resources/${type}.`)
+  return {
+    kind: 'requestOperation',
+    type,
+    id,
+    operation,
+    // An input that is left out is an empty one, where there is something to give.
+    input: input ?? (known?.input ? {} : undefined),
+    by: call.principal.name,
+    ifRevision: call.ifRevision,
+    // Decided in the commit: of another tenant is as if it were not there.
+    tenant: call.principal.tenant ?? undefined,
+    ...ownKey(call),
+  }
+}
+
+const ownKey = ({ key }: Call<RouteName>): { readonly key?: string } => (key === null ? {} : { key: `http/${key}` })
+
+async function acceptedReply(
+  call: Call,
+  done: { readonly resource: Resource; readonly begun: number },
+): Promise<Reply> {
+  const answer = await call.accepted(done)
+  const { resource, run } = answer
+  const location = run === null ? `/v1/resources/${enc(resource.type)}/${enc(resource.id)}` : `/v1/runs/${enc(run.id)}`
+  return new Reply(answer, { headers: { location, etag: resource.etag } })
+}
+
+const enc = encodeURIComponent
+
+const staleAt = (call: Call<'setStatus'>, revision: number) =>
+  new HomeostatError(
+    'revision_conflict',
+    `${call.parameters.type} ${call.parameters.id} is at revision ${revision}. Read it again.`,
+    { details: { revision } },
+  )

@@ -1,0 +1,84 @@
+// Finds the row of the contract for a method and a path. Parameters are cut out before they are decoded, so that an encoded
+// slash or colon belongs to the parameter and not to the path.
+import { HomeostatError } from '../base/errors.ts'
+import { parameterNames, parameterSchemas, type Method } from '../protocol/route.ts'
+import { routeNames, routeOf, type RouteName } from '../protocol/routes.ts'
+
+export interface Match {
+  readonly name: RouteName
+  readonly parameters: Readonly<Record<string, string>>
+}
+
+interface Pattern {
+  readonly name: RouteName
+  readonly method: Method
+  readonly expression: RegExp
+  readonly parameters: readonly string[]
+  /** Literal characters: the more specific row wins. */
+  readonly weight: number
+}
+
+export class Router {
+  readonly #patterns: readonly Pattern[]
+
+  constructor(options: { readonly dev: boolean }) {
+    const names = routeNames.filter((name) => options.dev || routeOf(name).dev !== true)
+    this.#patterns = names.map(patternOf).sort((a, b) => b.weight - a.weight)
+  }
+
+  /** Throws `route_not_found`, or `method_not_allowed` with the methods that are. */
+  match(method: string, path: string): Match {
+    const allowed = new Set<string>()
+    for (const pattern of this.#patterns) {
+      const found = pattern.expression.exec(path)
+      if (found === null) continue
+      if (pattern.method !== method) {
+        allowed.add(pattern.method)
+        continue
+      }
+      return { name: pattern.name, parameters: decoded(pattern.parameters, found.slice(1)) }
+    }
+    if (allowed.size === 0)
+      throw new HomeostatError('route_not_found', `There is no ${path.slice(0, 200)}. /docs shows what there is.`)
+    const methods = [...allowed].sort().join(', ')
+    throw new HomeostatError('method_not_allowed', `${path.slice(0, 200)} takes ${methods}.`, { details: { methods } })
+  }
+}
+
+function patternOf(name: RouteName): Pattern {
+  const { method, path } = routeOf(name)
+  // What stands before a verb may hold colons itself: the last one splits.
+  const source = path
+    .replace(/[.*+?^$()|[\]\\]/g, String.raw`\$&`)
+    .replace(/\{\w+\}$/, '([^/:]+)')
+    .replace(/\{\w+\}/g, '([^/]+)')
+  return {
+    name,
+    method,
+    expression: new RegExp(`^${source}$`),
+    parameters: parameterNames(path),
+    weight: path.replace(/\{\w+\}/g, '').length + (path.includes(':') ? 1_000 : 0),
+  }
+}
+
+function decoded(names: readonly string[], values: readonly string[]): Record<string, string> {
+  const parameters: Record<string, string> = {}
+  for (const [index, name] of names.entries()) {
+    const value = decode(values[index]!)
+    const checked = parameterSchemas[name]!.safeParse(value)
+    if (!checked.success) {
+      const why = checked.error.issues.map((issue) => issue.message).join('; ')
+      throw new HomeostatError('request_invalid', `'${name}' in the path does not fit: ${why}.`)
+    }
+    parameters[name] = checked.data
+  }
+  return parameters
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw new HomeostatError('request_invalid', 'The path holds a % that encodes nothing.')
+  }
+}

@@ -1,0 +1,78 @@
+// Runs over HTTP: looked at, waited for, steered by people, completed by remote drivers.
+import { HomeostatError } from '../base/errors.ts'
+import type { RunView } from '../engine/run-waiter.ts'
+import type { Call, Handlers } from './call.ts'
+
+type Names = 'listRuns' | 'getRun' | 'cancelRun' | 'retryRun' | 'skipStep' | 'completeStep'
+
+/** Runs that are looked through for a filtered list. */
+const lookedThrough = 1_000
+
+export const runHandlers: Handlers<Names> = {
+  async listRuns({ services, principal, query }) {
+    const { state, type, pageSize } = query
+    const isFiltered = state !== undefined || type !== undefined || principal.tenant !== null
+    const views = await services.engine.runs(isFiltered ? lookedThrough : pageSize)
+    const runs = await services.wire.runs(principal, views.filter(isIn(state)))
+    return { items: runs.filter((run) => type === undefined || run.resource.type === type).slice(0, pageSize) }
+  },
+  async getRun(call) {
+    const { engine, wire } = call.services
+    const id = call.parameters.run
+    // Whether it may be seen is asked first: nobody waits for what is not his.
+    await call.runOf(id)
+    const waitMs = call.query.wait * 1_000
+    const view = waitMs === 0 ? await engine.run(id) : await waitFor(call, waitMs)
+    const run = await wire.run(call.principal, view)
+    if (run === null) throw new HomeostatError('run_not_found', `There is no run ${id}.`)
+    return run
+  },
+  async cancelRun(call) {
+    const { resource, begun } = await steered(call)
+    const { reason } = call.body
+    const command = { kind: 'cancelRun', no: resource.no, begun, by: call.principal.name, reason } as const
+    return call.accepted(await ofRun(call.submit(command, { reason }), begun))
+  },
+  async retryRun(call) {
+    const { resource, begun } = await steered(call)
+    const command = { kind: 'retryRun', no: resource.no, begun, by: call.principal.name } as const
+    return call.accepted(await ofRun(call.submit(command, { reason: call.body?.reason }), begun))
+  },
+  async skipStep(call) {
+    const { resource, begun } = await steered(call)
+    const { reason, result } = call.body
+    const command = { kind: 'skipStep', no: resource.no, begun, by: call.principal.name, reason, result } as const
+    return call.accepted(await ofRun(call.submit(command, { reason }), begun))
+  },
+  async completeStep(call) {
+    const { resource, begun } = await call.runOf(call.parameters.run)
+    const { key, outcome } = call.body
+    const by = call.principal.name
+    const done = await call.submit({ kind: 'completeStep', no: resource.no, key, outcome, by }, { detail: { begun } })
+    return { run: call.parameters.run, status: done.resource.status }
+  },
+}
+
+const steered = (call: Call<'cancelRun' | 'retryRun' | 'skipStep'>) => call.runOf(call.parameters.run)
+
+/** The answer shows the run that was steered, which may have ended by that. */
+async function ofRun<Done extends { readonly begun: number }>(doing: Promise<Done>, begun: number) {
+  return { ...(await doing), begun }
+}
+
+function isIn(state: string | undefined): (view: RunView) => boolean {
+  if (state === undefined) return () => true
+  if (state === 'live' || state === 'ended') return (view) => view.isOver === (state === 'ended')
+  return (view) => view.state === state
+}
+
+/** Until it has ended, the time is over, or the client has gone. */
+async function waitFor(call: Call<'getRun'>, waitMs: number): Promise<RunView> {
+  const { engine } = call.services
+  const gone = new Promise<null>((resolve) => {
+    if (call.asked.signal.aborted) resolve(null)
+    call.asked.signal.addEventListener('abort', () => resolve(null), { once: true })
+  })
+  const view = await Promise.race([engine.waitForRun(call.parameters.run, { timeoutMs: waitMs }), gone])
+  return view ?? engine.run(call.parameters.run)
+}

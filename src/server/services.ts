@@ -1,0 +1,30 @@
+// What handlers work with.
+import type { Clock } from '../base/clock.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { Log } from '../engine/log.ts'
+import type { BulkRunner } from './bulk-runner.ts'
+import type { DevSwitches } from './dev-switches.ts'
+import type { EventStreams } from './event-streams.ts'
+import type { Gate } from './gate.ts'
+import type { Metrics } from './metrics.ts'
+import type { Objects } from './objects.ts'
+import type { WebhookSender } from './webhook-sender.ts'
+import type { Wire } from './wire.ts'
+
+export interface Services {
+  readonly engine: Engine
+  readonly clock: Clock
+  readonly log: Log
+  readonly objects: Objects
+  readonly gate: Gate
+  readonly wire: Wire
+  readonly streams: EventStreams
+  readonly bulk: BulkRunner
+  readonly webhooks: WebhookSender
+  readonly metrics: Metrics
+  /** Null outside of the development mode. */
+  readonly dev: DevSwitches | null
+  readonly version: string
+  /** Addresses of this machine and of private networks may be called: for tests and development. */
+  readonly privateAddresses: boolean
+}

@@ -1,0 +1,47 @@
+// The steps of a run as people look at them: what is done, under way, to come, and taken back.
+import { z } from 'zod'
+import type { Run, StoredEvent } from '../decision/state.ts'
+import type { RunView } from '../engine/run-waiter.ts'
+import type { OperationPlan } from '../lifecycle/plan.ts'
+import type { step } from '../protocol/shapes.ts'
+
+type WireStep = z.infer<typeof step>
+
+/** From the run itself while it is under way; from what it told once it has ended. */
+export function stepsOf(operation: OperationPlan, view: RunView, events: readonly StoredEvent[]): WireStep[] {
+  const states = view.live === null ? endedStates(operation, view, events) : liveStates(operation, view.live)
+  const results = view.live?.results ?? {}
+  return operation.steps.map(({ name, status, index }) => ({
+    name,
+    status,
+    state: states[index]!,
+    ...(results[name] === undefined ? {} : { result: results[name] }),
+  }))
+}
+
+function liveStates(operation: OperationPlan, run: Run): WireStep['state'][] {
+  const begun = new Set(run.steps)
+  const isUndoing = run.phase === 'undo'
+  return operation.steps.map(({ index }) => {
+    if (isUndoing && run.undoing[0] === index) return 'undoing'
+    if (isUndoing && begun.has(index) && !run.undoing.includes(index)) return index === run.step ? 'failed' : 'undone'
+    if (index === run.step) return isUndoing ? 'failed' : 'running'
+    if (index > run.step) return 'todo'
+    return begun.has(index) ? 'done' : 'skipped'
+  })
+}
+
+function endedStates(operation: OperationPlan, view: RunView, events: readonly StoredEvent[]): WireStep['state'][] {
+  const named = (kind: string) =>
+    new Set(events.filter((event) => event.kind === kind).map(({ detail }) => detail?.['step']))
+  const [done, undone, failed] = [named('stepDone'), named('undone'), named('failed')]
+  const isDone = view.state === 'succeeded'
+  const last = operation.steps.length - 1
+  return operation.steps.map(({ name, index }) => {
+    if (undone.has(name)) return 'undone'
+    if (failed.has(name)) return 'failed'
+    // The last step's end is told with the landing.
+    if (done.has(name) || (isDone && index === last)) return 'done'
+    return isDone ? 'skipped' : 'todo'
+  })
+}

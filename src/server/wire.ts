@@ -1,0 +1,250 @@
+// Facts of the engine as they go over the wire: numbers become names, times become text. What is of another tenant is left out.
+import { isoTime, type Millis } from '../base/clock.ts'
+import type { Json, JsonObject } from '../base/json.ts'
+import { allowedOperations } from '../decision/begin-run.ts'
+import { runId, type Event, type LedgerEntry, type No, type Resource, type StoredEvent } from '../decision/state.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { RunView } from '../engine/run-waiter.ts'
+import { z } from 'zod'
+import type * as shape from '../protocol/shapes.ts'
+import { sees, type Principal } from './principal.ts'
+import { stepsOf } from './steps.ts'
+
+export type WireResource = z.infer<typeof shape.resource>
+export type WireRun = z.infer<typeof shape.run>
+export type WireEvent = z.infer<typeof shape.event>
+export type CloudEvent = z.infer<typeof shape.cloudEvent>
+
+export interface Ref {
+  readonly type: string
+  readonly id: string
+  readonly tenant: string
+}
+
+export const etagOf = ({ revision }: Resource): string => `"r${revision}"`
+export const timeOf = (at: Millis): string | null => (at === 0 ? null : isoTime(at))
+
+/** Names of resources never change: remembered, up to so many. */
+const namesMax = 50_000
+
+export class Wire {
+  readonly #engine: Engine
+  readonly #names = new Map<No, Ref>()
+
+  constructor(engine: Engine) {
+    this.#engine = engine
+  }
+
+  /** The names of these resources, as far as they are there. */
+  async names(nos: Iterable<No>): Promise<ReadonlyMap<No, Ref>> {
+    const found = new Map<No, Ref>()
+    const missing: No[] = []
+    for (const no of new Set(nos)) {
+      const known = this.#names.get(no)
+      if (known === undefined) missing.push(no)
+      else found.set(no, known)
+    }
+    for (const resource of await this.#engine.getMany(missing)) {
+      if (resource === null) continue
+      found.set(resource.no, this.#learn(resource))
+    }
+    return found
+  }
+
+  #learn({ no, type, id, tenant }: Resource): Ref {
+    const ref = { type, id, tenant }
+    if (this.#names.size >= namesMax) this.#names.delete(this.#names.keys().next().value!)
+    this.#names.set(no, ref)
+    return ref
+  }
+
+  async resources(principal: Principal, resources: readonly Resource[]): Promise<WireResource[]> {
+    const related = new Set<No>()
+    for (const { parent, links } of resources) {
+      if (parent !== null) related.add(parent)
+      for (const name in links) related.add(links[name]!)
+    }
+    const names = await this.names(related)
+    const refOf = (no: No | null) => {
+      const ref = no === null ? undefined : names.get(no)
+      return ref !== undefined && sees(principal, ref.tenant) ? { type: ref.type, id: ref.id } : null
+    }
+    return resources.map((resource) => this.#resource(resource, refOf))
+  }
+
+  async resource(principal: Principal, resource: Resource): Promise<WireResource> {
+    return (await this.resources(principal, [resource]))[0]!
+  }
+
+  #resource(resource: Resource, refOf: (no: No | null) => { type: string; id: string } | null): WireResource {
+    const { id, type, tenant, name, status, description, properties, revision, epoch, since, createdAt } = resource
+    const links: WireResource['links'] = {}
+    for (const link in resource.links) {
+      const ref = refOf(resource.links[link]!)
+      if (ref !== null) links[link] = ref
+    }
+    return {
+      id,
+      type,
+      tenant,
+      name,
+      parent: refOf(resource.parent),
+      links,
+      status,
+      kind: this.#engine.plans.kindOf(type, status),
+      description,
+      properties: properties as WireResource['properties'],
+      revision,
+      epoch,
+      etag: etagOf(resource),
+      since: isoTime(since),
+      createdAt: isoTime(createdAt),
+      run: this.#runSummary(resource),
+      timers: Object.fromEntries(Object.entries(resource.timers).map(([timer, at]) => [timer, isoTime(at)])),
+      queued: resource.queue.map(({ operation, by, at }) => ({ operation, by, at: isoTime(at) })),
+      orphans: resource.ledger.filter(isOrphan).length,
+    }
+  }
+
+  #runSummary(resource: Resource): WireResource['run'] {
+    const { run } = resource
+    if (run === null) return null
+    const operation = this.#engine.plans.get(resource.type)?.operations.get(run.operation)
+    return {
+      id: runId({ no: resource.no, begun: run.begun }),
+      operation: run.operation,
+      kind: run.kind,
+      state: run.parked !== null ? 'parked' : run.owner === 0 ? 'waiting' : 'running',
+      step: operation?.steps[run.step]?.name ?? null,
+      attempt: run.attempt,
+      progress: run.progress,
+    }
+  }
+
+  /** One resource with what may be asked of it, and for the rest the reason why not. */
+  async detailed(principal: Principal, resource: Resource): Promise<WireResource> {
+    const wire = await this.resource(principal, resource)
+    const plan = this.#engine.plans.get(resource.type)
+    if (plan === undefined) return { ...wire, allowed: [], refused: [] }
+    const allowed = allowedOperations(plan, resource)
+    const refused: NonNullable<WireResource['refused']> = []
+    for (const { name, creates } of plan.operations.values()) {
+      if (creates || allowed.includes(name)) continue
+      const { type, no, id } = resource
+      const request = {
+        kind: 'requestOperation',
+        type,
+        no,
+        id,
+        operation: name,
+        input: {},
+        by: principal.name,
+      } as const
+      const rejection = await this.#engine.wouldRefuse(request)
+      if (rejection === null) allowed.push(name)
+      else refused.push({ operation: name, code: rejection.code, reason: rejection.message })
+    }
+    return { ...wire, allowed, refused }
+  }
+
+  /** Runs of resources that the principal may see. */
+  async runs(principal: Principal, views: readonly RunView[]): Promise<WireRun[]> {
+    const names = await this.names(views.map(({ no }) => no))
+    return views.flatMap((view) => {
+      const ref = names.get(view.no)
+      return ref !== undefined && sees(principal, ref.tenant) ? [this.#run(view, ref, null)] : []
+    })
+  }
+
+  /** One run with what it did; null when it is of another tenant. */
+  async run(principal: Principal, view: RunView): Promise<WireRun | null> {
+    const ref = (await this.names([view.no])).get(view.no)
+    if (ref === undefined || !sees(principal, ref.tenant)) return null
+    const events = await this.#engine.runHistory(view.id)
+    return { ...this.#run(view, ref, events), events: events.map((event) => eventOf(event, ref)) }
+  }
+
+  #run(view: RunView, ref: Ref, events: readonly StoredEvent[] | null): WireRun {
+    const { id, operation, kind, state, isOver, status, by, live } = view
+    const plan = this.#engine.plans.get(ref.type)?.operations.get(operation)
+    const failures = (events ?? []).filter((event) => event.kind === 'failed' || event.kind === 'attemptFailed')
+    return {
+      id,
+      resource: { type: ref.type, id: ref.id },
+      operation,
+      kind,
+      state,
+      isOver,
+      status,
+      by,
+      acceptedAt: isoTime(view.acceptedAt),
+      endedAt: view.endedAt === null ? null : isoTime(view.endedAt),
+      phase: live?.phase ?? null,
+      steps: plan === undefined ? [] : stepsOf(plan, view, events ?? []),
+      attempt: live?.attempt ?? 0,
+      input: live?.input ?? null,
+      forced: live?.forced ?? state === 'forced',
+      reasons: live === null ? failures.flatMap(reasonOf).toReversed() : [...live.reasons],
+      progress: live?.progress ?? '',
+      nextCallAt: timeOf(live?.dueAt ?? 0),
+      deadlineAt: timeOf(live?.deadlineAt ?? 0),
+      parked: live?.parked == null ? null : { ...live.parked, at: isoTime(live.parked.at) },
+      owner: live?.owner ?? 0,
+      uncertain: live?.uncertain ?? false,
+    }
+  }
+
+  /** Events of resources that the principal may see, as CloudEvents. */
+  async cloudEvents(principal: Principal, events: readonly StoredEvent[]): Promise<CloudEvent[]> {
+    const names = await this.names(events.map(({ no }) => no))
+    return events.flatMap((event) => {
+      const ref = names.get(event.no)
+      return ref !== undefined && sees(principal, ref.tenant) ? [cloudEventOf(event, ref)] : []
+    })
+  }
+}
+
+const reasonOf = ({ detail }: Event): string[] => (typeof detail?.['reason'] === 'string' ? [detail['reason']] : [])
+
+export const isOrphan = ({ state }: LedgerEntry): boolean => state === 'orphaned' || state === 'sweeping'
+
+export function eventOf(event: StoredEvent, ref: Ref): WireEvent {
+  const { n, at, kind, from, to, revision, epoch, begun, by, detail } = event
+  return {
+    n,
+    at: isoTime(at),
+    kind,
+    resource: { type: ref.type, id: ref.id },
+    from,
+    to,
+    revision,
+    epoch,
+    run: begun === 0 ? null : runId({ no: event.no, begun }),
+    by,
+    detail: detail as JsonObject | null,
+  }
+}
+
+export function cloudEventOf(event: StoredEvent, ref: Ref): CloudEvent {
+  return {
+    specversion: '1.0',
+    id: String(event.n),
+    source: `/homeostat/${encodeURIComponent(ref.type)}`,
+    type: `io.homeostat.resource.${event.kind}.v1`,
+    subject: `${ref.type}/${ref.id}`,
+    time: isoTime(event.at),
+    datacontenttype: 'application/json',
+    sequence: String(event.n).padStart(16, '0'),
+    tenant: ref.tenant,
+    data: eventOf(event, ref),
+  }
+}
+
+export const ledgerEntryOf = ({ name, kind, state, ref, step, since }: LedgerEntry) => ({
+  name,
+  kind,
+  state,
+  ref: ref as Json,
+  step,
+  since: isoTime(since),
+})

@@ -1,0 +1,270 @@
+// Resources, their runs and lifecycles over real HTTP.
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openShop, type Shop } from './workshop.ts'
+
+let shop: Shop
+beforeEach(async () => {
+  shop = await openShop()
+})
+afterEach(() => shop.close())
+
+const create = (id: string, more = {}) =>
+  shop.ask('POST', '/v1/resources/shop.box', { body: { id, properties: { size: 1 }, ...more } })
+
+/** Until the run has ended. */
+async function ended(run: string) {
+  const { json } = await shop.ask('GET', `/v1/runs/${run}?wait=30`)
+  expect(json.isOver).toBe(true)
+  return json
+}
+
+test('a resource is created, read, operated, waited for and deleted', async () => {
+  const created = await create('b-1', { name: 'first' })
+  expect(created.status).toBe(202)
+  expect(created.json.resource).toMatchObject({ id: 'b-1', type: 'shop.box', name: 'first', tenant: 'default' })
+  expect(created.headers.get('location')).toBe(`/v1/runs/${created.json.run.id}`)
+  const run = await ended(created.json.run.id)
+  expect(run).toMatchObject({ state: 'succeeded', operation: 'create', resource: { type: 'shop.box', id: 'b-1' } })
+  expect(run.steps).toMatchObject([
+    { name: 'cut', state: 'done' },
+    { name: 'fold', state: 'done' },
+  ])
+  expect(run.events.at(0)).toMatchObject({ kind: 'landed', to: 'Ready' })
+
+  const read = await shop.ask('GET', '/v1/resources/shop.box/b-1')
+  expect(read.json).toMatchObject({ status: 'Ready', kind: 'stable', properties: { size: 1, label: '' } })
+  expect(read.json.allowed).toEqual(['grow', 'seal', 'delete'])
+  expect(read.json.refused).toMatchObject([{ operation: 'unseal', code: 'operation_not_allowed' }])
+  expect(read.headers.get('etag')).toBe(read.json.etag)
+  const again = await shop.ask('GET', '/v1/resources/shop.box/b-1', { headers: { 'if-none-match': read.json.etag } })
+  expect(again.status).toBe(304)
+
+  const grown = await shop.ask('POST', '/v1/resources/shop.box/b-1:grow', { body: { size: 3 } })
+  expect(grown.status).toBe(202)
+  await ended(grown.json.run.id)
+  expect((await shop.ask('GET', '/v1/resources/shop.box/b-1')).json.properties.size).toBe(3)
+
+  const deleted = await shop.ask('DELETE', '/v1/resources/shop.box/b-1')
+  expect(deleted.status).toBe(202)
+  await ended(deleted.json.run.id)
+  expect((await shop.ask('GET', '/v1/resources/shop.box/b-1')).json.kind).toBe('terminal')
+})
+
+test('what is refused is a problem with a stable code, the status and what is allowed', async () => {
+  await ended((await create('b-1')).json.run.id)
+  const refused = await shop.ask('POST', '/v1/resources/shop.box/b-1:unseal')
+  expect(refused.status).toBe(409)
+  expect(refused.headers.get('content-type')).toContain('application/problem+json')
+  expect(refused.json).toMatchObject({
+    type: '/docs/errors#operation_not_allowed',
+    status: 409,
+    code: 'operation_not_allowed',
+    retryable: false,
+    details: { status: 'Ready', allowed: ['grow', 'seal', 'delete'] },
+  })
+  const cases: [string, string, unknown, number, string][] = [
+    ['GET', '/v1/resources/shop.box/nobody', undefined, 404, 'resource_not_found'],
+    ['GET', '/v1/resources/shop.lamp', undefined, 404, 'type_unknown'],
+    ['GET', '/v1/runs/zz-1', undefined, 404, 'run_not_found'],
+    ['GET', '/v1/runs/not%20a%20run', undefined, 404, 'run_not_found'],
+    ['GET', '/v1/nothing', undefined, 404, 'route_not_found'],
+    ['PUT', '/v1/resources/shop.box', {}, 405, 'method_not_allowed'],
+    ['PATCH', '/v1/resources/shop.box', {}, 405, 'method_not_allowed'],
+    ['POST', '/v1/resources/shop.box', { properties: { size: 'large' } }, 400, 'properties_invalid'],
+    ['POST', '/v1/resources/shop.box', { id: 'b-1', properties: { size: 1 } }, 409, 'already_exists'],
+    ['POST', '/v1/resources/shop.box', { status: 'Ready', properties: { size: 1 } }, 400, 'request_invalid'],
+    ['POST', '/v1/resources/shop.box/b-1:grow', { size: -1 }, 400, 'input_invalid'],
+    ['POST', '/v1/resources/shop.box/b-1:dance', {}, 404, 'operation_unknown'],
+    ['GET', '/v1/resources/shop.box?pageSize=9999', undefined, 400, 'request_invalid'],
+    ['GET', '/v1/resources/shop.box?surprise=1', undefined, 400, 'request_invalid'],
+    ['GET', '/v1/resources/shop.box?name=a&name=b', undefined, 400, 'request_invalid'],
+    ['GET', '/v1/resources/shop.box?pageToken=zz', undefined, 400, 'request_invalid'],
+    ['GET', '/v1/resources/shop.box/%E0%A4%A', undefined, 400, 'request_invalid'],
+  ]
+  for (const [method, path, body, status, code] of cases) {
+    const answer = await shop.ask(method, path, { body })
+    expect([path, answer.status, answer.json?.code]).toEqual([path, status, code])
+  }
+})
+
+test('strict JSON: duplicate names, dangerous names, depth, size, encoding and types of bodies are refused', async () => {
+  const post = (text: string, headers = {}) => shop.ask('POST', '/v1/resources/shop.box', { text, headers })
+  const deep = `{"properties":${'{"a":'.repeat(40)}1${'}'.repeat(40)}}`
+  for (const text of [
+    '{"id":"a","id":"b"}',
+    '{"properties":{"__proto__":{"size":1}}}',
+    deep,
+    '{"id":',
+    'null x',
+    '[1,]',
+    '{"a" 1}',
+  ]) {
+    const answer = await post(text)
+    expect([text.slice(0, 30), answer.status, answer.json.code]).toEqual([text.slice(0, 30), 400, 'request_invalid'])
+  }
+  expect((await post(`{"id":"${'x'.repeat(1_100_000)}"}`)).json.code).toBe('limit_exceeded')
+  expect((await post('id=1', { 'content-type': 'application/x-www-form-urlencoded' })).status).toBe(415)
+  expect((await post('{}', { 'content-type': 'application/x-ndjson' })).status).toBe(415)
+  const bytes = await fetch(`${shop.url}/v1/resources/shop.box`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer admin-token-of-the-tests-0123456789', 'content-type': 'application/json' },
+    body: Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]),
+  })
+  expect(bytes.status).toBe(400)
+})
+
+test('an operation asked with If-Match is refused when the resource has changed', async () => {
+  await ended((await create('b-1')).json.run.id)
+  const { etag } = (await shop.ask('GET', '/v1/resources/shop.box/b-1')).json
+  const sealed = await shop.ask('POST', '/v1/resources/shop.box/b-1:seal', { headers: { 'if-match': etag } })
+  expect(sealed.status).toBe(202)
+  await ended(sealed.json.run.id)
+  const stale = await shop.ask('POST', '/v1/resources/shop.box/b-1:unseal', { headers: { 'if-match': etag } })
+  expect([stale.status, stale.json.code]).toEqual([412, 'revision_conflict'])
+  const odd = await shop.ask('POST', '/v1/resources/shop.box/b-1:unseal', { headers: { 'if-match': '"other"' } })
+  expect(odd.status).toBe(412)
+})
+
+test('a request asked again with its idempotency key does nothing more', async () => {
+  const headers = { 'idempotency-key': 'k-1' }
+  const body = { properties: { size: 2 } }
+  const [one, two] = await Promise.all([
+    shop.ask('POST', '/v1/resources/shop.box', { body, headers }),
+    shop.ask('POST', '/v1/resources/shop.box', { body, headers }),
+  ])
+  expect(one.json.resource.id).toBe(two.json.resource.id)
+  const other = await shop.ask('POST', '/v1/resources/shop.box', { body: { properties: { size: 3 } }, headers })
+  expect([other.status, other.json.code]).toEqual([422, 'key_reused'])
+  expect((await shop.ask('GET', '/v1/resources/shop.box')).json.items).toHaveLength(1)
+
+  // Of requests that carry no key in their command: found by the record that was written with them.
+  await ended(one.json.run.id)
+  const { etag } = (await shop.ask('GET', `/v1/resources/shop.box/${one.json.resource.id}`)).json
+  const repair = () =>
+    shop.ask('POST', `/v1/resources/shop.box/${one.json.resource.id}:setStatus`, {
+      body: { status: 'Sealed', reason: 'test' },
+      headers: { 'idempotency-key': 'k-2', 'if-match': etag },
+    })
+  const first = await repair()
+  expect([first.status, first.json.resource.status]).toEqual([200, 'Sealed'])
+  const again = await repair()
+  expect([again.status, again.json.resource.revision]).toEqual([200, first.json.resource.revision])
+  expect(again.headers.get('idempotent-replayed')).toBe('true')
+})
+
+test('lists are paged and filtered', async () => {
+  for (let n = 0; n < 7; n++) await create(`b-${n}`, { name: n % 2 === 0 ? 'even' : 'odd' })
+  await expect
+    .poll(async () => (await shop.ask('GET', '/v1/resources/shop.box?status=Ready&total=true')).json.total)
+    .toBe(7)
+  const ids: string[] = []
+  for (let token = ''; token !== null;) {
+    const page = (await shop.ask('GET', `/v1/resources/shop.box?pageSize=3${token && `&pageToken=${token}`}`)).json
+    ids.push(...page.items.map((one: { id: string }) => one.id))
+    token = page.nextPageToken
+  }
+  expect(ids).toEqual([0, 1, 2, 3, 4, 5, 6].map((n) => `b-${n}`))
+  const found = async (query: string) =>
+    (await shop.ask('GET', `/v1/resources/shop.box?${query}`)).json.items.map((one: { id: string }) => one.id)
+  expect(await found('name=odd')).toEqual(['b-1', 'b-3', 'b-5'])
+  expect(await found('q=B-4')).toEqual(['b-4'])
+  expect(await found('kind=failed')).toEqual([])
+  expect(await found('status=Ready,Sealed&pageSize=2')).toEqual(['b-0', 'b-1'])
+  expect((await shop.ask('GET', '/v1/resources?kind=stable')).json.items).toHaveLength(7)
+})
+
+test('history, runs, explanation, ledger and relations of a resource', async () => {
+  await ended((await shop.ask('POST', '/v1/resources/shop.shelf', { body: { id: 's-1' } })).json.run.id)
+  const tray = await shop.ask('POST', '/v1/resources/shop.tray', { body: { id: 't-1', parent: 's-1' } })
+  await ended(tray.json.run.id)
+  await ended((await create('b-1')).json.run.id)
+  await ended((await create('b-2', { links: { near: 'b-1' } })).json.run.id)
+  const get = async (path: string) => (await shop.ask('GET', `/v1/resources/${path}`)).json
+  expect((await get('shop.box/b-2')).links).toEqual({ near: { type: 'shop.box', id: 'b-1' } })
+  expect((await get('shop.tray/t-1')).parent).toEqual({ type: 'shop.shelf', id: 's-1' })
+  expect((await get('shop.tray?parent=s-1')).items).toMatchObject([{ id: 't-1' }])
+  expect((await get('shop.shelf/s-1/related')).relations.trays).toMatchObject([{ id: 't-1' }])
+  const history = await get('shop.box/b-1/history')
+  expect(history.items.map((event: { kind: string }) => event.kind)).toEqual(['landed', 'stepDone', 'accepted'])
+  const page = await get('shop.box/b-1/history?pageSize=2')
+  expect((await get(`shop.box/b-1/history?pageToken=${page.nextPageToken}`)).items).toHaveLength(1)
+  expect((await get('shop.box/b-1/runs')).items).toMatchObject([{ operation: 'create', state: 'succeeded' }])
+  expect((await get('shop.box/b-1/explain')).because[0]).toContain('b-1 is Ready (stable)')
+  expect((await get('shop.box/b-1/ledger')).items).toMatchObject([{ kind: 'wood', state: 'there' }])
+  expect((await get('shop.box/b-2/related')).relations.near).toMatchObject([{ id: 'b-1' }])
+})
+
+test('lifecycles are data and pictures', async () => {
+  const all = await shop.ask('GET', '/v1/lifecycles')
+  expect(all.json.items.map((one: { type: string }) => one.type)).toEqual(['shop.shelf', 'shop.tray', 'shop.box'])
+  const one = await shop.ask('GET', '/v1/lifecycles/shop.box')
+  expect(one.json.heal.Making.words).toBeTypeOf('string')
+  const svg = await shop.ask('GET', '/v1/lifecycles/shop.box/diagram.svg?theme=dark')
+  expect(svg.headers.get('content-type')).toContain('image/svg+xml')
+  expect(svg.text).toContain('>Growing</text>')
+  expect((await shop.ask('GET', '/v1/lifecycles/shop.box/diagram.mmd')).text).toContain('stateDiagram')
+})
+
+test('a run that hangs is cancelled, one that is parked is retried, and the reason is kept', async () => {
+  shop.hands.held.add('fold')
+  const { json } = await create('b-1')
+  await expect.poll(() => shop.hands.calls.map(({ step }) => step)).toContain('fold')
+  const run = (await shop.ask('GET', `/v1/runs/${json.run.id}`)).json
+  expect(run).toMatchObject({ isOver: false, state: 'running', steps: [{ state: 'done' }, { state: 'running' }] })
+  const noReason = await shop.ask('POST', `/v1/runs/${json.run.id}:cancel`, { body: {} })
+  expect(noReason.status).toBe(400)
+  const cancelled = await shop.ask('POST', `/v1/runs/${json.run.id}:cancel`, { body: { reason: 'no longer wanted' } })
+  expect(cancelled.status).toBe(200)
+  shop.hands.let('fold')
+  expect(await ended(json.run.id)).toMatchObject({ isOver: true })
+  expect((await shop.ask('GET', '/v1/resources/shop.box/b-1')).json.status).toBe('Broken')
+  const over = await shop.ask('POST', `/v1/runs/${json.run.id}:cancel`, { body: { reason: 'again' } })
+  expect(over.json.code).toBe('run_not_found')
+  expect((await shop.ask('GET', '/v1/runs?state=ended')).json.items).toHaveLength(1)
+})
+
+test('delete wins over a run that hangs; forced it needs a reason and leaves its things as orphans', async () => {
+  shop.hands.held.add('fold')
+  await create('b-1')
+  await expect.poll(() => shop.hands.calls.map(({ step }) => step)).toContain('fold')
+  shop.hands.held.add('burn')
+  shop.hands.let('fold')
+  const refused = await shop.ask('DELETE', '/v1/resources/shop.box/b-1?force=true')
+  expect(refused.json.code).toBe('reason_required')
+  const forced = await shop.ask('DELETE', '/v1/resources/shop.box/b-1?force=true&reason=hangs')
+  expect(forced.status).toBe(202)
+  await ended(forced.json.run.id)
+  shop.hands.let('burn')
+  const { items } = (await shop.ask('GET', '/v1/orphans')).json
+  expect(items).toMatchObject([{ resource: { id: 'b-1' }, entry: { kind: 'wood', state: 'orphaned' } }])
+  const path = `/v1/orphans/${encodeURIComponent(items[0].id)}`
+  const swept = await shop.ask('POST', `${path}:sweep`, { body: { reason: 'tidy up' } })
+  expect(swept.json).toMatchObject({ swept: true })
+  expect((await shop.ask('GET', '/v1/orphans')).json.items).toEqual([])
+  expect((await shop.ask('POST', `${path}:writeOff`, { body: { reason: 'gone' } })).json.code).toBe('orphan_not_found')
+})
+
+test('import takes existing objects in, line by line, and tells which do not fit', async () => {
+  const lines = [
+    { id: 'i-1', status: 'Ready', properties: { size: 1 } },
+    { id: 'i-2', status: 'Nowhere', properties: { size: 1 } },
+    { id: 'i-3', status: 'Growing', properties: { size: 1 }, ledger: [{ kind: 'wood', ref: 7 }] },
+  ]
+  const text = `${lines.map((line) => JSON.stringify(line)).join('\n')}\n{"broken\n`
+  const headers = { 'content-type': 'application/x-ndjson', 'idempotency-key': 'import-1' }
+  const send = () => shop.ask('POST', '/v1/resources/shop.box:import?reason=migration', { text, headers })
+  const first = await send()
+  expect(first.json.imported).toBe(2)
+  expect(first.json.refused).toMatchObject([
+    { line: 2, code: 'status_unknown' },
+    { line: 4, code: 'request_invalid' },
+  ])
+  expect((await send()).json.imported).toBe(2)
+  expect((await shop.ask('GET', '/v1/resources/shop.box?total=true')).json.total).toBe(2)
+  // What came in while in transition is healed.
+  await shop.ask('POST', '/v1/healing:run')
+  await expect.poll(async () => (await shop.ask('GET', '/v1/resources/shop.box/i-3')).json.status).toBe('Ready')
+  expect((await shop.ask('GET', '/v1/incidents')).json.items).toMatchObject([
+    { kind: 'unowned', resource: { id: 'i-3' } },
+  ])
+})

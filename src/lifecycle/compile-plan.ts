@@ -339,9 +339,8 @@ function recoveryCompiler(context: Context) {
     return plan
   }
   const probe = (data: Data): ProbePlan | null => {
-    const [entry] = Object.entries<Data>(data ?? {})
-    if (!entry) return null
-    const [name, answers] = entry
+    const [name, answers] = Object.entries<Data>(data ?? {})[0] ?? []
+    if (name === undefined) return null
     const known = Object.entries<Data>(answers).filter(([, landing]) => !landing.again)
     return {
       name,

@@ -82,8 +82,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     changes: [
       {
         file: 'store/memory-store.ts',
-        from: "row.leaseUntil <= now ? 'expired' : 'live'",
-        to: "row.leaseUntil - 7_000 <= now ? 'expired' : 'live'",
+        from: "leaseUntil <= now ? 'expired' : 'live'",
+        to: "leaseUntil - 7_000 <= now ? 'expired' : 'live'",
       },
     ],
     scenarios: ['readme', 'lab'],
@@ -180,13 +180,18 @@ export const plantedBugs: readonly PlantedBug[] = [
 
 const root = resolve(import.meta.dirname, '..', '..')
 
+/** What a simulation is made of. */
+const simulated = ['base', 'lifecycle', 'decision', 'store', 'engine', 'testing']
+
 /** A copy of the sources with the bug in it; `remove` takes it away. */
 export function plant(bug: PlantedBug): { readonly module: (file: string) => string; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'homeostat-planted-'))
-  cpSync(join(root, 'src'), join(folder, 'src'), {
-    recursive: true,
-    filter: (file) => !file.endsWith('.test.ts'),
-  })
+  for (const part of simulated) {
+    cpSync(join(root, 'src', part), join(folder, 'src', part), {
+      recursive: true,
+      filter: (file) => !file.endsWith('.test.ts'),
+    })
+  }
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
   for (const { file, from, to } of bug.changes) {
     const path = join(folder, 'src', file)

@@ -65,7 +65,7 @@ describe('4.3: what loses its owner in the middle of a run', () => {
   const cut = transitions.map(
     (row) => [`a ${row[0]} that was asked to ${row[1]} from ${row[2]}, and is found in ${row[3]}`, row] as const,
   )
-  test.each(cut)('%s', (_words, [kind, operation, from, via, , , more = {}]) => {
+  test.each(cut)('%s', (_words, [kind, operation, from, via, end, , more = {}]) => {
     const isEnabled = from !== 'DISABLED'
     const put = isEnabled ? more.put : { ...more.put, properties: { ...more.put?.properties, enabled: false } }
     const ofRow = (row: Row) => row[1] === kind && row[2] === via
@@ -95,7 +95,8 @@ describe('4.3: what loses its owner in the middle of a run', () => {
       // G4: what is attempted again is what was asked for.
       if (run !== null) expect(run).toMatchObject({ operation: attempt, by: 'healing', input })
       t.finishAll()
-      expect(t.get(x).run).toBeNull()
+      // Property 6: it ends as if it had not been cut, or where its row puts it.
+      expect(t.get(x)).toMatchObject({ run: null, status: attempt === '' ? to : end })
     }
   })
 

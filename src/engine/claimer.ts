@@ -74,8 +74,15 @@ export class Claimer {
         this.#isHinted = true
         return gapMs * 10
       }
-      const found = await store.work({ work: 'waiting' }, clock.now(), room, after)
+      const found = store.offerWaiting
+        ? await store.offerWaiting({ now: clock.now(), limit: room, owner: this.#options.me })
+        : await store.work({ work: 'waiting' }, clock.now(), room, after)
       await this.#claim(found.filter((one) => isKnownHere(this.#options.plans, one)).map((one) => one.no))
+      if (store.offerWaiting && found.length > 0) {
+        // Others have their turn before the next share.
+        this.#isHinted = true
+        return gapMs
+      }
       if (found.length < room) return pollMs
       after = found.at(-1)!.no
     }

@@ -25,9 +25,9 @@ import type {
 /** All answers come at once: nothing here is a promise. */
 type Now<T> = T extends (...args: infer Args) => infer Result ? (...args: Args) => Awaited<Result> : T
 type SynchronousStore = {
-  readonly [Method in Exclude<keyof Store, 'keepBeating' | 'commitsAtOnce' | 'learnsLater' | 'loadNow'>]: Now<
-    Store[Method]
-  >
+  readonly [
+    Method in Exclude<keyof Store, 'keepBeating' | 'commitsAtOnce' | 'learnsLater' | 'loadNow' | 'offerWaiting'>
+  ]: Now<Store[Method]>
 }
 
 export interface MemoryStore extends SynchronousStore {

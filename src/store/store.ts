@@ -205,6 +205,15 @@ export interface Store {
   readonly learnsLater?: boolean | undefined
 
   work(query: WorkQuery, now: Millis, limit: number, after?: No): MaybePromise<readonly Resource[]>
+  /**
+   * Waiting runs for one worker to claim, the most urgent lane first: a fair share, and for a moment nobody else is given the same ones.
+   * Where a store has many workers on many machines, so that they do not all try the same. Else `work` is asked.
+   */
+  offerWaiting?(ask: {
+    readonly now: Millis
+    readonly limit: number
+    readonly owner: Incarnation
+  }): MaybePromise<readonly Resource[]>
   list(query: ListQuery): MaybePromise<readonly Resource[]>
   counts(): MaybePromise<readonly StatusCount[]>
   /** Newest first; `before` is an event number. */

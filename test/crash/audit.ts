@@ -1,13 +1,14 @@
 // Looks at a store and its world from outside, after the crashes: what was acknowledged is there once, nothing is in transition,
 // the events have no gap and tell the same story as the resources, and the files are exactly those that the records claim.
 // Every check answers with the faults it found.
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Ask } from '../../src/decision/situation.ts'
 import type { KeyRecord, Resource, StoredEvent } from '../../src/decision/state.ts'
-import { openSqliteStore } from '../../src/sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
+import { openStoreOf } from './store-of.ts'
 import type { Acknowledged } from './worker-handle.ts'
 import { World } from './world.ts'
 
@@ -21,7 +22,7 @@ export interface Seen {
 
 /** Reads a store that others may be using. */
 export async function withStore<T>(folder: string, look: (store: Store) => T | Promise<T>): Promise<T> {
-  const store = openSqliteStore({ file: join(folder, 'store.db'), readonly: true })
+  const store = await openStoreOf(folder, true)
   try {
     return await look(store)
   } finally {
@@ -72,7 +73,8 @@ export interface Audited extends Seen {
 
 /** Everything that must be true once it is settled. */
 export async function audit(folder: string, acknowledged: readonly Acknowledged[]): Promise<Audited> {
-  const damage = integrityOf(join(folder, 'store.db')).filter((line) => line !== 'ok')
+  const file = join(folder, 'store.db')
+  const damage = existsSync(file) ? integrityOf(file).filter((line) => line !== 'ok') : []
   return withStore(folder, async (store) => {
     const seen = await readAll(store)
     const faults = [

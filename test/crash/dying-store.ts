@@ -18,13 +18,16 @@ export function dyingStore(store: Store, death: DeathAt | undefined, onCommit: (
       if (typeof value !== 'function') return value
       if (name !== 'commit') return value.bind(target)
       return (batch: Parameters<Store['commit']>[0]) => {
-        count++
-        const isLast = death?.commit === count
+        const nth = ++count
+        const isLast = death?.commit === nth
         if (isLast && death.when === 'before') die()
         const answer = target.commit(batch)
-        if (isLast) die()
-        onCommit(count)
-        return answer
+        const isOver = (landed: Awaited<typeof answer>) => {
+          if (isLast) die()
+          onCommit(nth)
+          return landed
+        }
+        return answer instanceof Promise ? answer.then(isOver) : isOver(answer)
       }
     },
   })

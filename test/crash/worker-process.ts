@@ -1,15 +1,15 @@
-// The program that the crash tests kill: an engine on a SQLite file whose drivers act on a folder. It is told what to do over
+// The program that the crash tests kill: an engine on the folder's store whose drivers act on a folder. It is told what to do over
 // IPC and answers after the commit: an answer that the parent has received is an acknowledgement.
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { createEngine } from '../../src/engine/engine.ts'
 import type { EngineSettings } from '../../src/engine/options.ts'
-import { openSqliteStore } from '../../src/sqlite.ts'
 import { block, driversOn, type DriverOrders } from './driver.ts'
 import { dyingStore, type DeathAt } from './dying-store.ts'
 import { boxes, racks } from './lifecycles.ts'
 import type { Order, Reply } from './orders.ts'
+import { openStoreOf } from './store-of.ts'
 import { World } from './world.ts'
 
 export interface WorkerOrders extends DriverOrders {
@@ -22,7 +22,7 @@ const orders = JSON.parse(process.env['CRASH_ORDERS']!) as WorkerOrders
 const say = (reply: Reply) => void process.send?.(reply)
 
 let commits = 0
-const opened = openSqliteStore({ file: join(orders.folder, 'store.db') })
+const opened = await openStoreOf(orders.folder)
 const store = dyingStore(opened, orders.death, (count) => (commits = count))
 const engine = createEngine({
   store,

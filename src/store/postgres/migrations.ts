@@ -68,6 +68,7 @@ create table state (
   due float8,              -- null: no run, or parked
   overdue float8,          -- null: no run, or no deadline
   wake float8,             -- when its earliest timer is due
+  offered float8,          -- a run that waits: until when it is one worker's to claim
   shape integer not null,
   revision integer not null,
   epoch integer not null,
@@ -191,8 +192,10 @@ async function hasSchema(wire: Wire, schema: string): Promise<boolean> {
 
 /** 0: there is nothing yet. */
 async function versionOf(wire: Wire, schema: string): Promise<number> {
-  const [[table] = []] = await wire.query(`select to_regclass($1)`, [`${quoted(schema)}.schema_version`])
-  if (table === null || table === undefined) return 0
+  // Asked of the tables of the catalogue: a look by name may be answered from what this session remembers.
+  const there = `select 1 from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = $1 and c.relname = 'schema_version'`
+  if ((await wire.query(there, [schema])).length === 0) return 0
   const [row] = await wire.query(`select version from ${quoted(schema)}.schema_version`)
   return Number(row?.[0] ?? 0)
 }

@@ -1,9 +1,10 @@
 // The store in a PostgreSQL database, for any number of processes on any number of machines. This file puts the parts together and keeps
 // their order at opening and closing; what each does is in its own.
 import type { Millis } from '../../base/clock.ts'
+import { HomeostatError } from '../../base/errors.ts'
 import { canonical, type Json } from '../../base/json.ts'
 import type { Ask } from '../../decision/situation.ts'
-import type { Incarnation, Incident, No } from '../../decision/state.ts'
+import type { Incarnation, Incident, No, Resource } from '../../decision/state.ts'
 import type { Batch, CommitAnswer, Heartbeat, KindOf, ListQuery, Store, WorkQuery } from '../store.ts'
 import { addressOf, shownAddress, type AddressOptions } from './address.ts'
 import { Committer, resolverStatements } from './committer.ts'
@@ -85,7 +86,6 @@ class Connections {
       search_path: quoted(schema),
       // A database or role may be set to less: what is promised counts here.
       ...(durability === 'none' ? {} : { synchronous_commit: 'on' }),
-      client_min_messages: 'warning',
     }
     const committing = { ...commitSettings, ...this.base }
     this.reading = {
@@ -136,7 +136,7 @@ class PostgresHandle implements PostgresStore {
     this.commitsAtOnce = options.commits ?? 2
     const { commits, resolvers, loads, reads } = connections
     const verifier = new Verifier(reads)
-    this.shapes = new Shapes(commits)
+    this.shapes = new Shapes(options.readonly === true ? reads : commits)
     this.committer = new Committer({
       wires: commits,
       resolvers,
@@ -157,7 +157,8 @@ class PostgresHandle implements PostgresStore {
           statements: workerStatements,
           ...on,
         }),
-      channel: `homeostat ${schema}`,
+      // A name of the server has 63 bytes at most.
+      channel: `homeostat ${schema}`.slice(0, 60),
       sign: String(handle),
       onOthers: () => {
         this.foreign = true
@@ -187,7 +188,8 @@ class PostgresHandle implements PostgresStore {
       const newHandle = settingStatements.newHandle
       const handle = readonly ? 0 : Number((await first.query(newHandle))[0]![0])
       store = new PostgresHandle(options, connections, handle, level)
-      await Promise.all([store.session.start(), store.shapes.reload(), connections.loads.warm()])
+      if (readonly) await store.shapes.reload()
+      else await Promise.all([store.session.start(), store.shapes.reload(), connections.loads.warm()])
       log?.(`opened ${shownAddress(options.url)}, schema ${schema}; commits survive: ${level}`)
       return store
     } catch (error) {
@@ -208,7 +210,8 @@ class PostgresHandle implements PostgresStore {
     await this.writing((wire) => rejudge(wire, this.shapes, kindOf))
   }
 
-  register(worker: { name: string; leaseMs: number; now: Millis }): Promise<Incarnation> {
+  async register(worker: { name: string; leaseMs: number; now: Millis }): Promise<Incarnation> {
+    this.mustWrite()
     return this.workersOf.register(worker)
   }
 
@@ -245,6 +248,7 @@ class PostgresHandle implements PostgresStore {
   }
 
   async commit(batch: Batch): Promise<CommitAnswer> {
+    this.mustWrite()
     const answer = await this.committer.commit(batch).catch((error: unknown) => {
       throw translated(error)
     })
@@ -260,6 +264,12 @@ class PostgresHandle implements PostgresStore {
 
   work(query: WorkQuery, now: Millis, limit: number, after: No = 0) {
     return this.reader.workFor(query, now, limit, after)
+  }
+
+  async offerWaiting(ask: { now: Millis; limit: number; owner: Incarnation }) {
+    const nos = (await this.workersOf.offer(ask)).sort((a, b) => a - b)
+    const found = await this.loader.load(nos.map((no) => ({ ask: 'resource', no })))
+    return found.filter((one) => one !== null) as readonly Resource[]
   }
 
   list(query: ListQuery) {
@@ -339,6 +349,11 @@ class PostgresHandle implements PostgresStore {
     await this.connections.close()
   }
 
+  private mustWrite(): void {
+    if (this.options.readonly !== true) return
+    throw new HomeostatError('store_unavailable', 'The store was opened only to look. Open it for writing.')
+  }
+
   private changed(): void {
     this.session.tell()
     this.wake()
@@ -354,6 +369,7 @@ class PostgresHandle implements PostgresStore {
   }
 
   private async writing<T>(work: (wire: Wire) => Promise<T>): Promise<T> {
+    this.mustWrite()
     try {
       return await this.connections.commits.use(work)
     } catch (error) {

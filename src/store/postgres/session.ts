@@ -2,6 +2,7 @@
 // and tells them of ours. It is opened again when it breaks; until then others take us for dead, which the fence makes safe.
 import { systemClock } from '../../base/clock.ts'
 import { HomeostatError } from '../../base/errors.ts'
+import { quoted } from './migrations.ts'
 import type { Wire, WireOptions } from './wire.ts'
 
 /** Others are told at most so often: they look by themselves too, only more slowly. */
@@ -98,7 +99,7 @@ export class Session {
         if (payload !== sign) onOthers()
       },
     })
-    await wire.query(`listen "${channel}"`)
+    await wire.query(`listen ${quoted(channel)}`)
     for (const lock of this.locks) await wire.query('select pg_advisory_lock($1::int8)', [lock])
     this.wire = wire
     // What was said meanwhile was not heard.

@@ -18,8 +18,7 @@ export async function mustSuit(wire: Wire, other: Wire, wanted: Durability, isRe
     current_setting('fsync'), current_setting('synchronous_commit'), current_setting('synchronous_standby_names'),
     current_setting('server_encoding')`)
   const [number, version, recovery, fsync, commit, standbys, encoding] = row as readonly string[]
-  if (Number(number) < oldestVersion)
-    throw new HomeostatError('store_unsuitable', `PostgreSQL ${version} is too old. Use version 14 or newer.`)
+  mustBeNewEnough(Number(number), version!)
   if (encoding !== 'UTF8')
     throw new HomeostatError(
       'store_unsuitable',
@@ -40,6 +39,11 @@ export async function mustSuit(wire: Wire, other: Wire, wanted: Durability, isRe
       { details: { found, wanted } },
     )
   return found
+}
+
+export function mustBeNewEnough(number: number, version: string): void {
+  if (number >= oldestVersion) return
+  throw new HomeostatError('store_unsuitable', `PostgreSQL ${version} is too old. Use version 14 or newer.`)
 }
 
 function levelOf({ fsync, commit, standbys }: { fsync: string; commit: string; standbys: string }): Durability {

@@ -2,7 +2,7 @@
 // holds: the server drops it with the connection, so that a process that died is noticed at once, not when its lease has run out.
 import type { Millis } from '../../base/clock.ts'
 import { systemRandom } from '../../base/random.ts'
-import type { Incarnation } from '../../decision/state.ts'
+import type { Incarnation, No } from '../../decision/state.ts'
 import type { WorkerRow } from '../store.ts'
 import { translated } from './failures.ts'
 import type { Row } from './pipeline.ts'
@@ -31,9 +31,25 @@ export const workerStatements = {
     select w.no, w.name, w.started, w.beat, w.lease, case when w.state <> 'live' then w.state
       when not exists (select 1 from held where held.lock = w.lock) then 'dead' when w.lease <= t.now then 'expired' else 'live' end
     from worker w, t order by w.no`,
+  /**
+   * Parameters: now, the most, now for leases, for how long, who asks. It is given what it lacks to an even share of all that is owned or
+   * waits, a part at a time, and a few in any case: others may be slow.
+   */
+  offer: `with t as (select ${now(3)} as now),
+    found as (select (select count(*) from (select 1 from state where owner = 0 and owner is not null limit 8000) w) as waiting,
+      (select count(*) from (select 1 from state where owner > 0 and owner is not null limit 8000) o) as owned,
+      (select count(*) from (select 1 from state where owner = $5::int8 and owner is not null limit 8000) m) as mine,
+      (select greatest(1, count(*)) from worker w, t where w.state = 'live' and w.lease > t.now) as workers),
+    share as (select greatest(4, least(greatest(16, waiting / (4 * workers)), (waiting + owned) / workers - mine)) as most from found),
+    picked as (select s.no from state s, t where s.owner = 0 and s.due <= $1::float8 and (s.offered is null or s.offered <= t.now)
+      order by s.lane, s.no limit least($2::int8, (select most from share)) for update of s skip locked)
+    update state s set offered = t.now + $4::float8 from picked, t where s.no = picked.no returning s.no`,
   forget: `delete from worker w using unnest($1::int8[]) v(no) where w.no = v.no and w.state <> 'live'
     and not exists (select 1 from state s where s.owner = w.no and s.owner is not null)`,
 } as const satisfies Statements
+
+/** Who is offered a run and does not claim it within this time has lost it to the next who asks. */
+const offeredForMs = 1_000
 
 export interface WorkersParts {
   /** For beats, and for the locks. */
@@ -92,6 +108,13 @@ export class Workers {
       if (!rows.has(no)) rows.set(no, { no, name: '', startedAt: 0, beatAt: 0, leaseUntil: 0, state: 'dead' })
     }
     return [...rows.values()].sort((a, b) => a.no - b.no)
+  }
+
+  /** The numbers of waiting runs that are this worker's to claim for a moment. */
+  async offer({ now: at, limit, owner }: { now: Millis; limit: number; owner: Incarnation }): Promise<No[]> {
+    const values = [String(at), String(limit), this.time(at), String(offeredForMs), String(owner)]
+    const rows = await this.ask('offer', values)
+    return rows.map(([no]) => Number(no))
   }
 
   async forget(nos: readonly Incarnation[]): Promise<void> {

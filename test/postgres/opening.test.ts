@@ -1,0 +1,113 @@
+// Opening a store: what it makes, what it refuses, and what it says an acknowledgement is worth.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openPostgresStore } from '../../src/postgres.ts'
+import { addressOf, shownAddress } from '../../src/store/postgres/address.ts'
+import { migrations } from '../../src/store/postgres/migrations.ts'
+import { mustBeNewEnough, mustSuit } from '../../src/store/postgres/suitability.ts'
+import { Wire } from '../../src/store/postgres/wire.ts'
+import { sampleBatch, sampleKinds, sampleResource } from '../../src/testing/store-samples.ts'
+import { ask } from './ask.ts'
+import { startPostgres, type PostgresServer } from './server.ts'
+
+let server: PostgresServer
+beforeAll(async () => {
+  server = await startPostgres()
+})
+afterAll(() => server.remove())
+
+const refused = (text: RegExp) =>
+  expect.objectContaining({ code: 'store_unsuitable', message: expect.stringMatching(text) as string })
+
+test('many open a new schema at once: one makes it, all can use it', async () => {
+  const open = () => openPostgresStore({ url: server.url, schema: 'Odd "name"', durability: 'none' })
+  const stores = await Promise.all([open(), open(), open(), open()])
+  for (const store of stores) await store.useKinds(sampleKinds)
+  const commits = stores.map(async (store, i) =>
+    store.commit(sampleBatch([{ before: null, after: sampleResource(i + 1) }])),
+  )
+  expect((await Promise.all(commits)).map((answer) => answer.committed)).toEqual([true, true, true, true])
+  expect(await stores[0]!.events(0, 10)).toHaveLength(4)
+  for (const store of stores) await store.close()
+})
+
+test('a migration that fails leaves nothing behind', async () => {
+  const known = migrations as string[]
+  known.push('create table half (n integer); select 1 / 0')
+  try {
+    await expect(openPostgresStore({ url: server.url, schema: 'half', durability: 'none' })).rejects.toThrow(/zero/)
+  } finally {
+    known.pop()
+  }
+  expect(await ask(server, `select 1 from pg_namespace where nspname = 'half'`)).toEqual([])
+  await (await openPostgresStore({ url: server.url, schema: 'half', durability: 'none' })).close()
+})
+
+test('a newer schema is refused, by writers and by those who only look', async () => {
+  const schema = 'newer'
+  await (await openPostgresStore({ url: server.url, schema, durability: 'none' })).close()
+  await ask(server, `update ${schema}.schema_version set version = 99`)
+  for (const readonly of [false, true]) {
+    const opening = openPostgresStore({ url: server.url, schema, durability: 'none', readonly })
+    await expect(opening).rejects.toMatchObject({ code: 'schema_newer', message: /version 99/ })
+  }
+})
+
+test('who only looks changes nothing, and makes no schema', async () => {
+  const schema = 'looked_at'
+  const looking = { url: server.url, schema, readonly: true } as const
+  await expect(openPostgresStore(looking)).rejects.toEqual(refused(/only looks/))
+  const store = await openPostgresStore({ url: server.url, schema, durability: 'none' })
+  await store.useKinds(sampleKinds)
+  await store.commit(sampleBatch([{ before: null, after: sampleResource(1) }]))
+  const reader = await openPostgresStore(looking)
+  expect(await reader.list({ limit: 10, after: 0 })).toHaveLength(1)
+  const batch = sampleBatch([{ before: null, after: sampleResource(2) }])
+  await expect(reader.commit(batch)).rejects.toMatchObject({ code: 'store_unavailable' })
+  await reader.close()
+  await store.close()
+})
+
+test('a server that is not durable is refused, unless it was asked for', async () => {
+  await expect(openPostgresStore({ url: server.url })).rejects.toEqual(refused(/none, not disk .*fsync off/))
+  const lines: string[] = []
+  const store = await openPostgresStore({ url: server.url, durability: 'none', log: (line) => lines.push(line) })
+  expect(store.durability).toBe('none')
+  expect(lines.join()).toMatch(/commits survive: none/)
+  await store.close()
+})
+
+test('a server that is too old is refused', () => {
+  expect(() => mustBeNewEnough(130_012, '13.12')).toThrow(refused(/13\.12 is too old/))
+  mustBeNewEnough(140_000, '14.0')
+})
+
+test('a pooler that hands connections on between transactions is refused', async () => {
+  const open = () => Wire.open({ address: addressOf({ url: server.url }), settings: {}, statements: {}, openMs: 5_000 })
+  const [one, other] = [await open(), await open()]
+  expect(await mustSuit(one, other, 'none', false)).toBe('none')
+  // Two that were opened, and one session behind them.
+  await expect(mustSuit(one, one, 'none', false)).rejects.toEqual(refused(/pooler/))
+  await one.close()
+  await other.close()
+})
+
+test('what leaves the machine is encrypted and the certificate verified, unless told otherwise', async () => {
+  const ssl = (url: string, tls?: 'off' | 'verify-full') => addressOf({ url, tls }).ssl
+  for (const here of ['localhost', '127.0.0.1', '[::1]']) expect(ssl(`postgres://ann@${here}/db`)).toBe(undefined)
+  expect(ssl('postgres:///db?host=/run/postgresql')).toBe(undefined)
+  expect(ssl('postgres:///db')).toBe(undefined)
+  for (const there of ['db.example.com', '10.0.0.7', 'localhost.example.com'])
+    expect(ssl(`postgres://ann@${there}/db`)).toEqual({ rejectUnauthorized: true })
+  expect(ssl('postgres://ann@db.example.com/db', 'off')).toBe(false)
+  expect(ssl('postgres://ann@localhost/db', 'verify-full')).toEqual({ rejectUnauthorized: true })
+  expect(() => ssl('postgres://ann@h/db?sslmode=disable', 'verify-full')).toThrow(refused(/twice/))
+  expect(() => ssl('mysql://h/db')).toThrow(refused(/must be a URL/))
+  expect(shownAddress('postgres://ann:secret@h:5432/db?sslcert=x')).toBe('postgres://ann@h:5432/db')
+  // This server has no certificate: nobody speaks to it by accident.
+  await expect(openPostgresStore({ url: server.url, tls: 'verify-full' })).rejects.toThrow(/SSL/)
+})
+
+test('a server that is not there is away, not broken', async () => {
+  const opening = openPostgresStore({ url: 'postgres://postgres@127.0.0.1:1/postgres' })
+  await expect(opening).rejects.toMatchObject({ code: 'store_unavailable' })
+})

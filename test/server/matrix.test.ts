@@ -1,0 +1,192 @@
+// Every row of the contract x every role x own and other tenant: made from the table, so that a new row is tested at once.
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { permissionsOf, roles, type Role } from '../../src/protocol/permissions.ts'
+import { parameterNames, pathOf } from '../../src/protocol/route.ts'
+import { routeNames, routeOf, type RouteName } from '../../src/protocol/routes.ts'
+import { openShop, type Answered, type Shop } from './workshop.ts'
+
+type Tenant = 'red' | 'blue'
+const tenants = ['red', 'blue'] as const
+/** In everything of a tenant that could be read: it must never reach the other one. */
+const secretOf = (tenant: Tenant) => `SECRET-OF-${tenant.toUpperCase()}`
+
+let shop: Shop
+const tokens = new Map<string, string>()
+/** What the parameters of paths are for a tenant. */
+const things = new Map<Tenant, Record<string, string>>()
+
+const bodies: Partial<Record<RouteName, unknown>> = {
+  createResource: { properties: { size: 1 } },
+  setStatus: { status: 'Ready', reason: 'matrix' },
+  cancelRun: { reason: 'matrix' },
+  skipStep: { reason: 'matrix' },
+  completeStep: { key: 'k', outcome: { kind: 'done' } },
+  setHealingMode: { mode: 'auto', reason: 'matrix' },
+  setBreaker: { isOpen: false, reason: 'matrix' },
+  sweepOrphan: { reason: 'matrix' },
+  adoptOrphan: { reason: 'matrix' },
+  writeOffOrphan: { reason: 'matrix' },
+  closeIncident: { reason: 'matrix' },
+  createBulk: { filter: { type: 'shop.box' }, operation: 'seal', reason: 'matrix', dryRun: true },
+  createWebhook: { url: 'http://127.0.0.1:9/hook' },
+  replayWebhook: { after: 1 },
+  signIn: { account: 'nobody', password: 'not the password' },
+  createToken: { name: 'new', role: 'viewer' },
+  createAccount: { name: 'account-of-matrix', password: 'a long password here', role: 'viewer' },
+  setPassword: { password: 'another long password' },
+  setFault: { does: 'fail' },
+}
+const queries: Partial<Record<RouteName, string>> = { importResources: '?reason=matrix' }
+/** Rows that a role may call and that answer with these although nothing is wrong with the matrix. */
+const noise: ReadonlySet<RouteName> = new Set(['signIn', 'getSession', 'signOut'])
+/** What removes something comes last. */
+const isLast = (name: RouteName) => Number(routeOf(name).method === 'DELETE')
+const names = routeNames
+  .filter((name) => routeOf(name).dev !== true && !noise.has(name))
+  .toSorted((a, b) => isLast(a) - isLast(b))
+
+const call = (name: RouteName, token: string | null, of: Tenant): Promise<Answered> => {
+  const { method, path, lines, condition, form } = routeOf(name)
+  const body =
+    name === 'approveHealing' ? { type: 'shop.box', id: things.get(of)!['stuck'], reason: 'matrix' } : bodies[name]
+  return shop.ask(method, `${pathOf(path, things.get(of)!)}${queries[name] ?? ''}`, {
+    token,
+    ...(lines ? { text: '{"status":"Ready","properties":{"size":1}}' } : { body }),
+    headers: {
+      ...(lines ? { 'content-type': 'application/x-ndjson' } : {}),
+      ...(condition === 'ifMatchDemanded' ? { 'if-match': '*' } : {}),
+      ...(form === 'events' ? { accept: 'application/json' } : {}),
+    },
+  })
+}
+
+beforeAll(async () => {
+  shop = await openShop({
+    server: { rate: { perSecond: 100_000, burst: 100_000 }, webhooks: { privateAddresses: true } },
+  })
+  const admin = async (method: string, path: string, body?: unknown) => {
+    const answer = await shop.ask(method, path, { body })
+    expect(answer.status, `${method} ${path} ${answer.text}`).toBeLessThan(300)
+    return answer.json
+  }
+  for (const role of roles) {
+    tokens.set(`${role} all`, (await admin('POST', '/v1/tokens', { name: role, role })).secret)
+    for (const tenant of tenants)
+      tokens.set(`${role} ${tenant}`, (await admin('POST', '/v1/tokens', { name: role, role, tenant })).secret)
+  }
+  for (const tenant of tenants) {
+    const label = secretOf(tenant)
+    const add = async (id: string) => {
+      const { run } = await admin('POST', '/v1/resources/shop.box', {
+        id,
+        tenant,
+        name: label,
+        properties: { size: 1, label },
+      })
+      return run.id as string
+    }
+    const run = await add(`${tenant}-box`)
+    await admin('GET', `/v1/runs/${run}?wait=30`)
+    // One that hangs and is deleted by force leaves an orphan.
+    shop.hands.held.add('fold')
+    await add(`${tenant}-lost`)
+    await vi.waitFor(async () => {
+      const { run: lost } = await admin('GET', `/v1/resources/shop.box/${tenant}-lost`)
+      expect(lost?.step).toBe('fold')
+    })
+    shop.hands.held.add('burn')
+    const forced = await admin('DELETE', `/v1/resources/shop.box/${tenant}-lost?force=true&reason=matrix`)
+    await admin('GET', `/v1/runs/${forced.run.id}?wait=30`)
+    shop.hands.let('fold')
+    shop.hands.let('burn')
+    // One that came in while in transition, and is not healed by itself, is stuck.
+    await admin('PUT', '/v1/healing/modes/shop.box/Growing', { mode: 'off', reason: 'matrix' })
+    const line = JSON.stringify({ id: `${tenant}-stuck`, tenant, status: 'Growing', properties: { size: 1, label } })
+    await shop.ask('POST', '/v1/resources/shop.box:import?reason=matrix', {
+      text: line,
+      headers: { 'content-type': 'application/x-ndjson' },
+    })
+    const hook = await admin('POST', '/v1/webhooks', { url: `http://127.0.0.1:9/${label}`, tenant })
+    const bulk = await shop.ask('POST', '/v1/bulk', {
+      token: tokens.get(`admin ${tenant}`)!,
+      body: { filter: { type: 'shop.box', status: ['Sealed'] }, operation: 'unseal', reason: label },
+    })
+    const token = await admin('POST', '/v1/tokens', { name: label, role: 'viewer', tenant })
+    await admin('POST', '/v1/accounts', {
+      name: `${tenant}-account`,
+      password: 'a long password here',
+      role: 'viewer',
+      tenant,
+    })
+    const orphans = (await admin('GET', '/v1/orphans')).items as { id: string; tenant: string }[]
+    things.set(tenant, {
+      type: 'shop.box',
+      id: `${tenant}-box`,
+      stuck: `${tenant}-stuck`,
+      operation: 'seal',
+      run,
+      step: 'cut',
+      status: 'Making',
+      account: `${tenant}-account`,
+      webhook: hook.webhook.id,
+      token: token.token.id,
+      orphan: orphans.find((one) => one.tenant === tenant)!.id,
+      incident: 'none-unowned',
+      bulk: bulk.json.bulk.id,
+    })
+  }
+}, 60_000)
+afterAll(() => shop.close())
+
+describe('without a token', () => {
+  test.each(names)('%s', async (name) => {
+    const answer = await call(name, null, 'red')
+    expect(answer.status).toBe(routeOf(name).permission === null ? routeOf(name).status : 401)
+    if (answer.status === 401) expect(answer.json.code).toBe('unauthenticated')
+  })
+})
+
+const isAllowed = (role: Role, name: RouteName) => {
+  const { permission } = routeOf(name)
+  return permission === null || permissionsOf[role].includes(permission)
+}
+/** Paths that name something of a tenant; of `type` and `status` there is one for all. */
+const namesThings = (name: RouteName) =>
+  name === 'approveHealing' ||
+  parameterNames(routeOf(name).path).some((one) => !['type', 'status', 'operation', 'step', 'fault'].includes(one))
+
+describe.each(roles)('a %s', (role) => {
+  test.each(names)('%s of the other tenant, and of its own', async (name) => {
+    const { permission, reach, status } = routeOf(name)
+    const isRefused = !isAllowed(role, name) || (permission !== null && reach === 'installation')
+    const token = tokens.get(`${role} red`)!
+    const foreign = await call(name, token, 'blue')
+    expect(foreign.text).not.toContain(secretOf('blue'))
+    if (isRefused) expect([foreign.status, foreign.json.code]).toEqual([403, 'forbidden'])
+    else if (namesThings(name))
+      expect([foreign.status, foreign.json.code]).toEqual([404, expect.stringMatching(/_not_found$/)])
+    else expect(foreign.status).toBeLessThan(500)
+    // Lists show what is of the own tenant only.
+    if (!namesThings(name)) expect(foreign.text).not.toMatch(/blue-/)
+
+    const own = await call(name, token, 'red')
+    expect(own.text).not.toContain(secretOf('blue'))
+    if (isRefused) expect(own.status).toBe(403)
+    else if (routeOf(name).method === 'GET')
+      expect([own.status, own.text.slice(0, 200)]).toEqual([status, expect.anything()])
+    else expect([401, 403, 500, 503]).not.toContain(own.status)
+
+    const everywhere = await call(name, tokens.get(`${role} all`)!, 'blue')
+    if (isAllowed(role, name)) expect([401, 403, 500, 503]).not.toContain(everywhere.status)
+    else expect(everywhere.status).toBe(403)
+  })
+})
+
+test('the matrix has met every row of the contract', () => {
+  expect(names.length + noise.size).toBe(routeNames.filter((name) => routeOf(name).dev !== true).length)
+  for (const name of names) {
+    const { body } = routeOf(name)
+    const needsBody = body !== null && !body.safeParse(undefined).success && routeOf(name).lines !== true
+    if (needsBody && name !== 'approveHealing') expect(body.safeParse(bodies[name]).success, name).toBe(true)
+  }
+})

@@ -64,7 +64,7 @@ export async function openScene(ground: Ground, more: Partial<Backend> = {}): Pr
     engine,
     client: engine.client('ann'),
     async settled(id, status) {
-      for (let n = 0; n < 1_000; n++) {
+      for (let n = 0; n < 4_000; n++) {
         const lease = await engine.get('blazar.lease', id)
         if (lease !== null && lease.run === null && (status === undefined || lease.status === status))
           return lease.status

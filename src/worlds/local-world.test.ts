@@ -65,6 +65,7 @@ worldConformance({
     return {
       open: () => openLocalWorld({ directory }),
       pass: (ms) => sleep(ms),
+      now: () => performance.now(),
       killAt: (step) => tellAndDie(directory, step),
       remove: () => openLocalWorld({ directory }).destroyEverything(),
     }

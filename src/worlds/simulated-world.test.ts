@@ -13,7 +13,7 @@ worldConformance({
   create: () => {
     const clock = new ManualClock()
     const world = createSimulatedWorld({ clock, random: seededRandom(1) })
-    return { open: () => world, pass: (ms) => clock.advance(ms), remove: () => {} }
+    return { open: () => world, pass: (ms) => clock.advance(ms), now: () => clock.now(), remove: () => {} }
   },
 })
 

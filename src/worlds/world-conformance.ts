@@ -12,6 +12,8 @@ export interface WorldUnderTest {
   open(): MaybePromise<World>
   /** Lets time pass. */
   pass(ms: number): Promise<void>
+  /** Milliseconds by the clock of the world, from any beginning. */
+  now(): number
   /**
    * Carries out the story in a process of its own that is killed before its nth step outside of itself. Answers how many calls were
    * finished; null when it came to its end before. Left out: the world has no processes.

@@ -117,7 +117,8 @@ test.concurrent('frozen past its lease, it is taken over; thawed, nothing that i
 test.concurrent('frozen for less than its lease, nothing happens', async () => {
   const folder = freshFolder()
   const world = new World(folder)
-  const settings = { leaseMs: 3_000, healEveryMs: 100 }
+  // Far longer than the freeze, so that a busy machine does not make it longer than the lease.
+  const settings = { leaseMs: 12_000, healEveryMs: 100 }
   const frozen = await WorkerHandle.start({ folder, settings })
   await makeBoxes(frozen, 'held')
   await until('all boxes are being filled', boundMs, filling(world))

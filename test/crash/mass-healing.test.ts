@@ -1,7 +1,6 @@
 // A thousand resources, nine hundred of them stuck in three ways: the preview says what healing will do with each, one command
 // heals them all, and the history says that the same was done.
 import { rmSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import type { StoredEvent } from '../../src/decision/state.ts'
 import type { PreviewRow } from '../../src/engine/heal-control.ts'
@@ -56,9 +55,11 @@ test('one command heals 900 of 1,000, each as the preview said', { timeout: 120_
     for (const { ledger } of await store.list({ status: ['Growing', 'Checking', 'Removing'], limit: 2_000, after: 0 }))
       for (const { name } of ledger) if (world.sizeOf(name) === null) world.fill(name, 7)
   })
-  await sleep(3_000)
-
-  const preview = (await healer.worker.tell({ do: 'preview', limit: 2_000 })) as PreviewRow[]
+  let preview: PreviewRow[] = []
+  await until('nine hundred are stuck', boundMs, async () => {
+    preview = (await healer.worker.tell({ do: 'preview', limit: 2_000 })) as PreviewRow[]
+    return preview.length >= 900
+  })
   const by = (found: string) => preview.filter((row) => row.found === found).map(({ id }) => id)
   expect(new Set(by('overdue'))).toEqual(new Set(overdue))
   expect(new Set(by('ownerLost'))).toEqual(new Set(Object.values(lost).flat()))

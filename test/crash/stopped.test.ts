@@ -34,8 +34,9 @@ test.concurrent('SIGTERM hands the runs over at once, long before the lease woul
   for (const id of ids) world.open(id)
   await untilSettled(folder, boundMs)
   const settledIn = performance.now() - begun
-  expect(stoppedIn).toBeLessThan(10_000)
-  expect(settledIn).toBeLessThan(20_000)
+  // Nobody waited for a lease to end.
+  expect(stoppedIn).toBeLessThan(settings.leaseMs)
+  expect(settledIn).toBeLessThan(settings.leaseMs)
   const { faults, events } = await audit(folder, client.acknowledged)
   expect(faults).toEqual([])
   expect(events.filter(({ kind }) => kind === 'handedOver').length).toBeGreaterThanOrEqual(10)
@@ -57,7 +58,7 @@ test.concurrent('SIGKILL beside a living process: it takes over at once, too, si
   await client.worker.kill()
   for (const id of ids) world.open(id)
   await untilSettled(folder, boundMs)
-  expect(performance.now() - begun).toBeLessThan(20_000)
+  expect(performance.now() - begun).toBeLessThan(settings.leaseMs)
   const { faults, events } = await audit(folder, client.acknowledged)
   expect(faults).toEqual([])
   expect(events.filter(({ kind }) => kind === 'resumed')).toHaveLength(ids.length)

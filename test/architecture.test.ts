@@ -16,6 +16,7 @@ const mayImport: Record<string, readonly string[]> = {
   worlds: ['base', 'lifecycle'],
   drawing: ['lifecycle'],
   protocol: ['base'],
+  client: ['base', 'lifecycle', 'protocol'],
   server: ['base', 'lifecycle', 'decision', 'engine', 'drawing', 'protocol', 'store'],
 }
 /** Only these may be touched only there. */

@@ -37,3 +37,17 @@ export const systemClock: Clock = {
   },
   soon: (then) => void setImmediate(then),
 }
+
+/** Waits, in Node and in browsers; ends early when the signal fires. For programs that wait for a server: it keeps them alive. */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve()
+    const done = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, Math.min(ms, longestTimeoutMs))
+    signal?.addEventListener('abort', done, { once: true })
+  })
+}

@@ -1,0 +1,144 @@
+// The typed client against a real server: operations, waiting, watching, and changes that happen once over broken connections.
+import { createServer as createTcpServer, connect, type Server, type Socket } from 'node:net'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createClient, type CloudEvent, type HomeostatClient } from '../../src/client.ts'
+import { adminToken, openShop, shop as lifecycles, type Shop } from './workshop.ts'
+
+let shop: Shop
+let client: HomeostatClient<typeof lifecycles>
+beforeEach(async () => {
+  shop = await openShop()
+  client = createClient({ url: shop.url, token: adminToken, lifecycles, retryMs: 10 })
+})
+afterEach(() => shop.close())
+
+test('operations, inputs and statuses are those of the lifecycles', async () => {
+  const { resource, run } = await client.box.create({ id: 'b-1', properties: { size: 1 } })
+  expect(resource).toMatchObject({ id: 'b-1', status: 'Making' })
+  const steps: string[] = []
+  expect(await client.wait(run!, { onProgress: (one) => steps.push(one.state) })).toMatchObject({ state: 'succeeded' })
+  expect(steps.at(-1)).toBe('succeeded')
+  const grown = await client.box.grow('b-1', { size: 4 })
+  await client.wait(grown.run!)
+  const found = await client.box.get('b-1')
+  expect(found?.properties.size).toBe(4)
+  expect(
+    found?.status satisfies
+      | 'Ready'
+      | 'Sealed'
+      | 'Making'
+      | 'Growing'
+      | 'Sealing'
+      | 'Deleting'
+      | 'Broken'
+      | 'Gone'
+      | undefined,
+  ).toBe('Ready')
+  expect(await client.box.get('nobody')).toBeNull()
+  expect((await client.box.list({ kind: 'stable', total: 'true' })).total).toBe(1)
+  expect((await client.box.explain('b-1')).because.length).toBeGreaterThan(0)
+  await client.wait((await client.box.remove('b-1')).run!)
+  // What is not declared does not compile.
+  // @ts-expect-error there is no such operation
+  await expect(client.box.fly('b-1')).rejects.toMatchObject({ code: 'operation_unknown' })
+  // @ts-expect-error the input is missing its size
+  await expect(client.box.grow('b-1', {})).rejects.toMatchObject({ code: expect.any(String) })
+  // @ts-expect-error the name of the type is another one
+  createClient<typeof lifecycles>({ url: '', types: { shelf: 'shop.shelf', tray: 'shop.tray', box: 'shop.bx' } })
+})
+
+test('a refusal is thrown with its code and the details of the problem', async () => {
+  await client.wait((await client.box.create({ id: 'b-1', properties: { size: 1 } })).run!)
+  await expect(client.box.unseal('b-1')).rejects.toMatchObject({
+    code: 'operation_not_allowed',
+    details: { status: 409, details: { status: 'Ready' } },
+  })
+  const { etag } = (await client.box.get('b-1'))!
+  await client.wait((await client.box.with({ ifMatch: etag }).seal('b-1')).run!)
+  await expect(client.box.with({ ifMatch: etag }).unseal('b-1')).rejects.toMatchObject({ code: 'revision_conflict' })
+})
+
+test('watching gives every event once and in order, also when the connection is cut again and again', async () => {
+  const cutter = await startCutter(shop.url)
+  const seen: CloudEvent[] = []
+  const stop = new AbortController()
+  const through = createClient({ url: cutter.url, token: adminToken, lifecycles, retryMs: 10 })
+  const watching = (async () => {
+    for await (const event of through.watch({ after: 0, signal: stop.signal, retryMs: 10 })) seen.push(event)
+  })()
+  for (let n = 0; n < 30; n++) {
+    const { run } = await client.box.create({ id: `b-${n}`, properties: { size: 1 } })
+    if (n % 3 === 0) cutter.cut()
+    await client.wait(run!)
+  }
+  const all = await shop.engine.events(0, 1_000)
+  await expect.poll(() => seen.length, { timeout: 20_000 }).toBe(all.length)
+  expect(seen.map((event) => event.data.n)).toEqual(all.map((event) => event.n))
+  stop.abort()
+  await watching
+  await cutter.close()
+})
+
+test('creates through a connection that drops half of the answers happen exactly once each', async () => {
+  const cutter = await startCutter(shop.url, { dropAnswers: 2 })
+  const through = createClient({ url: cutter.url, token: adminToken, lifecycles, retryMs: 1, retries: 30 })
+  const count = 160
+  const ids = new Set<string>()
+  for (let from = 0; from < count; from += 20) {
+    const some = Array.from({ length: 20 }, () => through.box.create({ properties: { size: 1 } }))
+    for (const { resource } of await Promise.all(some)) ids.add(resource.id)
+  }
+  expect(ids.size).toBe(count)
+  expect((await client.box.list({ total: 'true' })).total).toBe(count)
+  expect(cutter.dropped).toBeGreaterThan(count / 4)
+  await cutter.close()
+})
+
+interface Cutter {
+  readonly url: string
+  readonly dropped: number
+  cut(): void
+  close(): Promise<void>
+}
+
+/** A connection to the server that can be cut at any moment; or that loses every n-th answer after the server has given it. */
+async function startCutter(target: string, { dropAnswers = 0 } = {}): Promise<Cutter> {
+  const { hostname, port } = new URL(target)
+  const sockets = new Set<Socket>()
+  let answers = 0
+  let dropped = 0
+  const server: Server = createTcpServer((inner) => {
+    const outer = connect(Number(port), hostname)
+    for (const socket of [inner, outer]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        sockets.delete(socket)
+        inner.destroy()
+        outer.destroy()
+      })
+    }
+    inner.pipe(outer)
+    outer.on('data', (bytes: Buffer) => {
+      if (dropAnswers > 0 && ++answers % dropAnswers === 0) {
+        dropped++
+        inner.destroy()
+      } else inner.write(bytes)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address() as { readonly port: number }
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    get dropped() {
+      return dropped
+    },
+    cut() {
+      for (const socket of sockets) socket.destroy()
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}

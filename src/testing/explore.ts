@@ -88,8 +88,8 @@ export function struck(simulator: Simulator, seed: number, most: number): Condit
   const found: Conditions[] = []
   for (let n = 0; n < most && all.length > 0; n++) {
     const [strike] = all.splice(stream.below(all.length), 1)
-    const second = stream.below(4) === 3 ? secondStrike(strike!, stream) : null
-    found.push({ ...quiet, strikes: second === null ? [strike!] : [strike!, second] })
+    const more = poison(strike!, stream) ?? (stream.below(4) === 3 ? [secondStrike(strike!, stream)] : [])
+    found.push({ ...quiet, strikes: [strike!, ...more] })
   }
   return found
 }
@@ -102,6 +102,12 @@ const drawQuiet = (stream: Stream): Partial<Setting> => ({
   isWatched: stream.below(8) === 7,
   engine: stream.below(4) === 3 ? drawEngine(stream) : {},
 })
+
+/** A call that kills its worker may kill whoever tries it next. */
+function poison(first: Strike, stream: Stream): Strike[] | null {
+  if (first.at !== 'call' || (first.fault !== 'crash' && first.fault !== 'vanish') || stream.below(2) === 0) return null
+  return [1, 2, 3, 4, 5].map((more) => ({ ...first, n: first.n + more }))
+}
 
 /** Soon after the first: while it is being healed. */
 const secondStrike = (first: Strike, stream: Stream): Strike => ({

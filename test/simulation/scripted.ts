@@ -133,6 +133,15 @@ export const scriptedScenarios: readonly Scenario[] = [
     create(0.1, 'lab.job', 'j', { create: { properties: { size: 1 } } }),
     operate(0.13, 'lab.job', 'j', 'delete', { force: true, reason: 'now' }),
   ]),
+  {
+    // All look for orphans so often that they meet at the same one.
+    ...scripted(lab, 'job swept by three', [
+      create(0.1, 'lab.job', 'j', { create: { properties: { size: 1 } } }),
+      operate(0.13, 'lab.job', 'j', 'delete', { force: true, reason: 'now' }),
+    ]),
+    setting: { isFar: true, processes: 3 },
+    engine: { ...lab.engine, sweepEveryMs: 200 },
+  },
   scripted(boxesAndItems, 'box life', [
     create(0.1, 'lab.box', 'b', { create: { properties: { label: 'x' } }, input: { items: 2 } }),
     operate(1, 'lab.box', 'b', 'sort'),

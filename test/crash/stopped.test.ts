@@ -68,7 +68,7 @@ test.concurrent('SIGKILL beside a living process: it takes over at once, too, si
 
 test.concurrent('SQLITE_BUSY: while another process holds the write lock nothing is lost, then it goes on', async () => {
   const folder = freshFolder()
-  const settings = { leaseMs: 1_000, healEveryMs: 200 }
+  const settings = { leaseMs: 5_000, healEveryMs: 200 }
   const client = Client.launch(folder, () => ({ folder, settings }))
   await client.rack('r')
   const incarnation = await client.worker.ready

@@ -131,12 +131,18 @@ interface Schedule {
 
 const free = simulators.filter((simulator) => simulator.scenario.script === undefined)
 
+/** One of each script in turn, so that a short run has something of all. */
 async function* systematicLayer(): AsyncGenerator<Schedule> {
-  let n = 0
+  const scripts: { simulator: Simulator; all: Conditions[] }[] = []
   for (const simulator of simulators) {
     if (simulator.scenario.script === undefined) continue
-    for (const conditions of await outsideMicrotasks(() => systematic(simulator, true))) {
-      if (n++ % task.workers === task.me) yield { simulator, conditions }
+    scripts.push({ simulator, all: await outsideMicrotasks(() => systematic(simulator, true)) })
+  }
+  const longest = Math.max(0, ...scripts.map(({ all }) => all.length))
+  for (let n = 0, place = 0; place < longest; place++) {
+    for (const { simulator, all } of scripts) {
+      const conditions = all[place]
+      if (conditions !== undefined && n++ % task.workers === task.me) yield { simulator, conditions }
     }
   }
 }
@@ -161,7 +167,7 @@ async function* swarmLayer(): AsyncGenerator<Schedule> {
   for (const { simulator, seed } of seeds()) yield { simulator, conditions: swarm(seed) }
 }
 
-/** One of each layer in turn, so that a short run has something of all. */
+/** One of each layer in turn. */
 async function work(): Promise<void> {
   const layers = new Set([systematicLayer(), struckLayer(), swarmLayer()])
   while (layers.size > 0) {

@@ -19,8 +19,9 @@ const worlds: readonly (readonly [string, () => World & { destroyEverything?(): 
 async function inCloud(
   world: World & { destroyEverything?(): Promise<void> },
   play: (cloud: EngineCloud) => Promise<void>,
+  options: ConstructorParameters<typeof EngineCloud>[2] = {},
 ): Promise<void> {
-  const cloud = new EngineCloud(createMemoryStore(), world)
+  const cloud = new EngineCloud(createMemoryStore(), world, options)
   await cloud.engine.start()
   try {
     await cloud.make('node n1')
@@ -44,6 +45,46 @@ const things = async (cloud: EngineCloud) =>
   (await cloud.world.truth()).filter(({ kind }) => kind !== 'hypervisor').map(({ name }) => name)
 
 describe.each(worlds)('on the %s world', (_name, open) => {
+  test('what exists and nobody owns is found in the inventory of each type and destroyed; what is owned stays', async () => {
+    const play = async (cloud: EngineCloud) => {
+      const owned = await things(cloud)
+      expect(owned).toHaveLength(1)
+      for (const [type, kind] of [
+        ['cloudspace', 'firewall'],
+        ['machine', 'machine'],
+        ['disk', 'disk'],
+        ['image', 'image'],
+      ]) {
+        const by = { key: 'k', epoch: 1, resource: `ovc.${type}/lost`, signal: new AbortController().signal }
+        const thing = { kind: kind!, name: `ovc.${type}/lost/${kind}/1`, sizeBytes: 2 ** 20 }
+        await cloud.world.create(thing, by)
+      }
+      expect(await things(cloud)).toHaveLength(5)
+      for (let looks = 0; looks < 2_000 && (await things(cloud)).length > 1; looks++)
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      expect(await things(cloud)).toEqual(owned)
+      expect(await cloud.disagreements()).toEqual([])
+    }
+    await inCloud(open(), play, { inventoryEveryMs: 200, strayGraceMs: 0 })
+  }, 120_000)
+
+  test('decision 0.9: a loose disk whose storage is gone is only a model, and can be built again', async () => {
+    await inCloud(open(), async (cloud) => {
+      await cloud.make('disk d', { parent: 'a' })
+      const { no, ledger } = (await cloud.engine.get('ovc.disk', 'd'))!
+      await cloud.world.destroy(ledger[0]!.name, { key: 'thief', signal: new AbortController().signal })
+      // As a resize that was cut leaves it.
+      await cloud.engine.submit({ kind: 'setStatus', no, status: 'RESIZING', reason: 'a test', by: 'test' })
+      for (let looks = 0; looks < 2_000 && (await cloud.status('disk d')) !== 'MODELED'; looks++)
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      expect((await cloud.engine.get('ovc.disk', 'd'))!).toMatchObject({
+        status: 'MODELED',
+        properties: { loose: false },
+      })
+      expect(await cloud.ask('disk d', 'build')).toBe('CREATED')
+    })
+  }, 120_000)
+
   test('machines, disks, clones and images live, and records and world agree after every operation', async () => {
     await inCloud(open(), async (cloud) => {
       const step = async (name: Parameters<EngineCloud['ask']>[0], operation: string, to: string, input?: unknown) => {

@@ -164,13 +164,19 @@ function tellFailure(failure: NonNullable<Report['failure']>): void {
   if (conditions.isSwarm === true) say(`  npm run simulate -- --scenario '${scenario}' --seed ${seed}\n`)
 }
 
+/** All threads together, start-up included: what a busy machine does not change. */
+function cpuMsEach({ schedules }: Totals): string {
+  const { user, system } = process.cpuUsage()
+  return ((user + system) / 1_000 / Math.max(1, schedules)).toFixed(2)
+}
+
 const layers = ({ schedules, systematic, struck }: Totals) =>
   `${count(systematic)} systematic, ${count(struck)} struck, ${count(schedules - systematic - struck)} swarm`
 
 function summary(totals: Totals, seconds: number, missing: readonly string[]): string {
   const { schedules, commits, calls, failures } = totals
   return [
-    `${count(schedules)} schedules (${layers(totals)}) in ${seconds.toFixed(1)} s: ${count(schedules / seconds)}/s`,
+    `${count(schedules)} schedules (${layers(totals)}) in ${seconds.toFixed(1)} s: ${count(schedules / seconds)}/s, ${cpuMsEach(totals)} ms of processor time each`,
     `${count(commits)} commits, ${count(calls)} driver calls, ${failures.length} violations`,
     `${totals.situations.counts.size} named situations met${missing.length === 0 ? '' : `; never met: ${missing.join(', ')}`}`,
     '',
@@ -187,6 +193,7 @@ function keepFigures(totals: Totals, seconds: number, missing: readonly string[]
     '| --- | --- |',
     `| schedules | ${count(schedules)}: ${layers(totals)} |`,
     `| schedules per second | ${count(schedules / seconds)} on ${options.workers} threads |`,
+    `| processor time of one schedule | ${cpuMsEach(totals)} ms |`,
     `| commits watched | ${count(commits)} |`,
     `| driver calls watched | ${count(calls)} |`,
     `| simulated events | ${count(events)} |`,

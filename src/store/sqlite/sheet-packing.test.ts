@@ -1,3 +1,4 @@
+// What a sheet is after having been sent to another thread: the same.
 import { expect, test } from 'vitest'
 import { emptySheet, type Sheet } from './sheet.ts'
 import { handedOver, pack, unpack } from './sheet-packing.ts'

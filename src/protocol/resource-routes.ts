@@ -1,5 +1,6 @@
 // Rows of the contract: lifecycles, resources and their runs.
 import { z } from 'zod'
+import { diagram } from './diagram-shape.ts'
 import { flag, pageOf, paging, row } from './route.ts'
 import * as shape from './shapes.ts'
 
@@ -46,6 +47,16 @@ export const resourceRoutes = {
       ),
     }),
   }),
+  countResources: row({
+    method: 'GET',
+    path: '/v1/counts',
+    permission: 'read',
+    group: 'lifecycles',
+    words: 'The number of resources in each status, by type.',
+    answer: z.object({
+      items: z.array(z.object({ type: z.string(), counts: z.record(z.string(), z.number().int()) })),
+    }),
+  }),
   getLifecycle: row({
     method: 'GET',
     path: '/v1/lifecycles/{type}',
@@ -63,6 +74,15 @@ export const resourceRoutes = {
     words: 'The lifecycle as a picture.',
     query: z.strictObject({ theme: z.enum(['light', 'dark']).default('light') }),
     form: 'svg',
+    errors: ['type_unknown'],
+  }),
+  placeLifecycle: row({
+    method: 'GET',
+    path: '/v1/lifecycles/{type}/diagram.json',
+    permission: 'read',
+    group: 'lifecycles',
+    words: 'Where the picture of the lifecycle has its boxes and arrows: for pages that draw live figures into it.',
+    answer: diagram,
     errors: ['type_unknown'],
   }),
   drawMermaid: row({

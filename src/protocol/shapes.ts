@@ -339,6 +339,8 @@ export const session = z
     permissions: z.array(permission),
     tenant: z.string().nullable(),
     expiresAt: time.nullable(),
+    isDev: z.boolean().describe('The server is in development mode.'),
+    version: z.string(),
   })
   .meta({ id: 'Session' })
 

@@ -12,6 +12,7 @@ import type { AccountRecord, Found, TokenRecord } from './objects.ts'
 import { hashPassword } from './password.ts'
 import { grantedBy, sha256, type Principal } from './principal.ts'
 import { tokenNumber } from './reach.ts'
+import type { Services } from './services.ts'
 
 type Names =
   | 'signIn'
@@ -36,11 +37,11 @@ export const accessHandlers: Handlers<Names> = {
     const { principal, cookie } =
       'ticket' in body ? await gate.signInByTicket(body.ticket) : await gate.signIn(body, call.asked.address)
     await call.write([], { target: `account/${principal.name}` })
-    return new Reply(sessionOf(principal), { headers: { 'set-cookie': cookie } })
+    return new Reply(sessionOf(principal, call.services), { headers: { 'set-cookie': cookie } })
   },
-  getSession({ principal }) {
+  getSession({ principal, services }) {
     if (principal.via === 'nobody') throw new HomeostatError('unauthenticated', 'Nobody is signed in.')
-    return sessionOf(principal)
+    return sessionOf(principal, services)
   },
   async signOut(call) {
     const { gate, streams } = call.services
@@ -145,13 +146,18 @@ export const accessHandlers: Handlers<Names> = {
   },
 }
 
-function sessionOf({ name, role, permissions, tenant, expiresAt }: Principal): z.infer<typeof shape.session> {
+function sessionOf(
+  { name, role, permissions, tenant, expiresAt }: Principal,
+  { dev, version }: Services,
+): z.infer<typeof shape.session> {
   return {
     principal: name,
     role,
     permissions: [...permissions],
     tenant,
     expiresAt: expiresAt === null ? null : isoTime(expiresAt),
+    isDev: dev !== null,
+    version,
   }
 }
 

@@ -12,6 +12,7 @@ import { silent, type Log } from '../engine/log.ts'
 import type { Role } from '../protocol/permissions.ts'
 import { BulkRunner } from './bulk-runner.ts'
 import { Reply, Stream } from './call.ts'
+import { consoleFiles } from './console-files.ts'
 import type { DevSwitches } from './dev-switches.ts'
 import { dispatch, type DispatchParts, type Incoming } from './dispatch.ts'
 import { pageStyle } from './docs-page.ts'
@@ -53,6 +54,8 @@ export interface ServerOptions {
   readonly clock?: Clock
   readonly log?: Log
   readonly dev?: DevSwitches | undefined
+  /** The folder of the built console, served at `/`. */
+  readonly console?: string | undefined
   /** What is served besides the contract, by path; null: nothing is there. */
   readonly pages?: (path: string) => Promise<Page | null>
   /** Per principal. */
@@ -83,6 +86,7 @@ export class HomeostatServer {
   readonly #app: FastifyInstance
   readonly #services: Services
   readonly #housekeeper: Housekeeper
+  readonly #pages: ServerOptions['pages']
   #url = ''
 
   constructor(options: ServerOptions) {
@@ -95,6 +99,7 @@ export class HomeostatServer {
         `It does not listen on ${this.#host} without authentication. Leave 'open' out, or listen on 127.0.0.1.`,
       )
     }
+    this.#pages = options.pages ?? (options.console === undefined ? undefined : consoleFiles(options.console))
     this.#services = servicesOf(options, access)
     const { clock, log, objects } = this.#services
     this.#housekeeper = new Housekeeper({ clock, log, objects })
@@ -175,11 +180,10 @@ export class HomeostatServer {
 
   /** Files of the console come before the contract only where the contract has nothing. */
   async #page(request: FastifyRequest): Promise<Reply | null> {
-    const { pages } = this.#options
     const path = request.raw.url!.split('?', 1)[0]!
     const isContract = path.startsWith('/v1/') || /^\/(livez|readyz|metrics|openapi\.json|docs)\b/.test(path)
     if (request.method !== 'GET' || isContract) return null
-    const page = (await pages?.(path)) ?? (path === '/' ? front : null)
+    const page = (await this.#pages?.(path)) ?? (path === '/' ? front : null)
     if (page === null) return null
     const cache = page.isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache'
     return new Reply(page.body, { headers: { 'content-type': page.type, 'cache-control': cache } })

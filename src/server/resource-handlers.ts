@@ -5,6 +5,7 @@ import type { Json } from '../base/json.ts'
 import type { RequestOperation } from '../decision/command.ts'
 import type { Resource } from '../decision/state.ts'
 import { pictureOf } from '../drawing/picture.ts'
+import { placedOf } from '../drawing/placed.ts'
 import { svgOf } from '../drawing/svg.ts'
 import { lifecycleJson } from '../lifecycle/lifecycle-json.ts'
 import { toMermaid } from '../lifecycle/to-mermaid.ts'
@@ -23,7 +24,9 @@ type Names =
   | 'listLifecycles'
   | 'getLifecycle'
   | 'drawLifecycle'
+  | 'placeLifecycle'
   | 'drawMermaid'
+  | 'countResources'
   | 'createResource'
   | 'listAllResources'
   | 'listResources'
@@ -52,6 +55,14 @@ export const resourceHandlers: Handlers<Names> = {
   drawLifecycle(call) {
     const picture = pictureOf(lifecycleOf(call), call.services.engine.lifecycles)
     return new Reply(svgOf(picture, call.query.theme), { headers: { 'content-type': 'image/svg+xml; charset=utf-8' } })
+  },
+  placeLifecycle(call) {
+    const picture = pictureOf(lifecycleOf(call), call.services.engine.lifecycles)
+    return placedOf(picture)
+  },
+  async countResources({ services, principal }) {
+    const counts = await countsFor(services, principal)
+    return { items: services.engine.lifecycles.map(typeOf).map((type) => ({ type, counts: counts.get(type) ?? {} })) }
   },
   drawMermaid: (call) => new Reply(toMermaid(lifecycleOf(call), call.services.engine.lifecycles)),
 
@@ -170,7 +181,7 @@ const relatedMax = 1_000
 
 const typeOf = (lifecycle: AnyLifecycle): string => (lifecycle.resource as { readonly type: string }).type
 
-function lifecycleOf(call: Call<'getLifecycle' | 'drawLifecycle' | 'drawMermaid'>): AnyLifecycle {
+function lifecycleOf(call: Call<'getLifecycle' | 'drawLifecycle' | 'placeLifecycle' | 'drawMermaid'>): AnyLifecycle {
   const { type } = call.parameters
   call.plan(type)
   return call.services.engine.lifecycles.find((one) => typeOf(one) === type)!

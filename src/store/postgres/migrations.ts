@@ -12,6 +12,7 @@ import type { Wire } from './wire.ts'
  * - Events are appended in chunks of a JSON text, numbered in the last statement of a commit under the lock of the `feed` row: a number
  *   that is visible means that all smaller ones are. The guards of a batch are checked after that, in a statement of its own, so that
  *   its snapshot has every commit that was numbered before.
+ * - `event` is partitioned by number, so that old history can be dropped whole; `event_rest` takes what nobody made a partition for.
  * - `state` names the commit of its latest event and the place in it; `commit` knows the number. A commit's row is also what tells, after
  *   a lost connection, whether it happened.
  * - Texts are compared by their bytes. Times are float8: a fraction of a millisecond is no reason to refuse a commit.
@@ -57,28 +58,29 @@ create table resource (
 );
 create unique index resource_id on resource (id, type) where id is not null;
 create index resource_family on resource (parent, no) where parent is not null;
-create index resource_tenant on resource (tenant, no) where tenant <> chr(27);
+create index resource_tenant on resource (tenant, no) where tenant <> 'default';
 create index resource_name on resource (name, no) where name is not null;
 
+-- What a step leaves alone comes first: an update then logs only what follows.
 create table state (
   no bigint primary key,
-  batch bigint not null,   -- the commit of its latest event
-  since float8 not null,
   owner bigint,            -- null: nothing is under way; -1: something, without a run; 0: a run that waits for a worker
-  due float8,              -- null: no run, or parked
-  overdue float8,          -- null: no run, or no deadline
   wake float8,             -- when its earliest timer is due
   offered float8,          -- a run that waits: until when it is one worker's to claim
-  shape integer not null,
-  revision integer not null,
   epoch integer not null,
-  seq integer not null,    -- the place of its latest event in that commit
   settled integer,         -- the shape, while nothing is under way
   lane smallint,           -- of its run
   orphans boolean,         -- true: its ledger has some; else null
   run text,                -- what a run never changes
-  rest text,               -- what it does: step, attempt, steps, results
-  extra text               -- description, queue, ledger, timers, heals, holder, where there are any
+  extra text,              -- description, queue, ledger, timers, heals, holder, where there are any
+  revision integer not null,
+  shape integer not null,
+  batch bigint not null,   -- the commit of its latest event
+  seq integer not null,    -- and the place of the event in that commit
+  since float8 not null,
+  due float8,              -- null: no run, or parked
+  overdue float8,          -- null: no run, or no deadline
+  rest text                -- what a run does: step, attempt, steps, results
 ) with (fillfactor = 45, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05);
 create index state_live on state (owner, no) where owner is not null;
 create index state_waiting on state (lane, no) where owner = 0;
@@ -94,6 +96,7 @@ create table link (
 );
 
 create table event (first bigint primary key, body text not null) partition by range (first);
+create table event_from_0 partition of event for values from (0) to (4000000);
 create table event_rest partition of event default;
 
 create table run (

@@ -10,6 +10,7 @@ import { addressOf, shownAddress, type AddressOptions } from './address.ts'
 import { Committer, resolverStatements } from './committer.ts'
 import { translated } from './failures.ts'
 import { startHeartbeatThread } from './heartbeat.ts'
+import { History, type Removed, type Retention } from './history.ts'
 import { listResources } from './lister.ts'
 import { Loader, loadStatements } from './loader.ts'
 import { migrate, quoted } from './migrations.ts'
@@ -49,6 +50,8 @@ export interface PostgresStore extends Store {
   readonly durability: Durability
   /** Commits whose outcome was unknown at first, by what they turned out to be. */
   readonly resolved: { readonly committed: number; readonly undone: number }
+  /** Removes history that is older than wanted, but nothing of a live run. To be called now and then, by one process. */
+  removeHistory(wanted: Retention): Promise<Removed>
 }
 
 const openMs = 10_000
@@ -122,6 +125,7 @@ class PostgresHandle implements PostgresStore {
   private readonly committer: Committer
   private readonly loader: Loader
   private readonly reader: Reader
+  private readonly past: History
   private readonly workersOf: Workers
   private readonly listeners = new Set<() => void>()
   private readonly heartbeats = new Set<Heartbeat>()
@@ -149,6 +153,7 @@ class PostgresHandle implements PostgresStore {
     this.loader = new Loader(loads, this.shapes)
     this.waiting = new WaitingReader({ address: { url: options.url, tls: options.tls }, settings: connections.reading })
     this.reader = new Reader(reads, this.shapes)
+    this.past = new History(commits, log)
     this.session = new Session({
       // A beat need not survive a fail-over, and must not wait for a standby.
       open: (on) =>
@@ -252,7 +257,10 @@ class PostgresHandle implements PostgresStore {
     const answer = await this.committer.commit(batch).catch((error: unknown) => {
       throw translated(error)
     })
-    if (answer.committed) this.changed()
+    if (answer.committed) {
+      this.changed()
+      this.past.reached(answer.first)
+    }
     return answer
   }
 
@@ -327,6 +335,15 @@ class PostgresHandle implements PostgresStore {
 
   journal(after: number, limit: number) {
     return this.reader.journal(after, limit)
+  }
+
+  async removeHistory(wanted: Retention): Promise<Removed> {
+    this.mustWrite()
+    try {
+      return await this.past.remove(wanted)
+    } catch (error) {
+      throw translated(error)
+    }
   }
 
   liveShapes() {

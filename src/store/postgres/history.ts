@@ -1,0 +1,146 @@
+// Where history is kept and for how long: partitions are made ahead of the events that go there, and dropped or emptied when all in
+// them is older than wanted. What a live run has written stays.
+import type { Millis } from '../../base/clock.ts'
+import type { Chunk } from './event-log.ts'
+import { chunkOf } from './states.ts'
+import type { Wire } from './wire.ts'
+import type { Wires } from './wires.ts'
+
+/** Events of one partition, and how many of them are left when the next is made. */
+const partitionEvents = 4_000_000
+const madeAhead = 1_000_000
+/** One process at a time. */
+const historyLock = 0x4869_7374
+/** Clocks of processes differ: what is younger than the oldest live run by less than this stays too. */
+const skewMs = 600_000
+const rowsAtOnce = 2_000
+
+export interface Retention {
+  /** Events, ended runs and late results from before this time go. */
+  readonly before: Millis
+  /** Idempotency keys from before this time go: whoever asks again with one of these is not recognised any more. */
+  readonly keysBefore?: Millis | undefined
+}
+
+export interface Removed {
+  readonly events: number
+  readonly runs: number
+  readonly keys: number
+}
+
+export class History {
+  private readonly wires: Wires
+  private readonly log: (line: string) => void
+  /** The last partition ends before this number. */
+  private until = 0
+  private isMaking = false
+
+  constructor(wires: Wires, log: (line: string) => void) {
+    this.wires = wires
+    this.log = log
+  }
+
+  /** Called with the number of the latest event now and then: makes the next partition in time. */
+  reached(n: number): void {
+    if (n + madeAhead < this.until || this.isMaking) return
+    this.isMaking = true
+    this.wires
+      .use((wire) => this.ensure(wire))
+      .catch((error: unknown) => this.log(`could not make a partition for events: ${(error as Error).message}`))
+      .finally(() => (this.isMaking = false))
+  }
+
+  private async ensure(wire: Wire): Promise<void> {
+    await inTransaction(wire, async () => {
+      await wire.query(`select pg_advisory_xact_lock(${historyLock})`)
+      // What went to the rest stays there: the next partition begins above it.
+      const [row] = await wire.query(`select events, (select coalesce(max(first), 0) from event_rest) from feed`)
+      const lowest = Number(row![1]) > 0 ? Math.max(Number(row![0]), Number(row![1])) + madeAhead : 0
+      let end = Math.max(lowest, ...(await partitionsOf(wire)).map((part) => part.to))
+      while (end < Number(row![0]) + 2 * madeAhead) {
+        const to = end + partitionEvents
+        const name = `event_from_${end}`
+        await wire.query(`create table ${name} (like event including all)`)
+        await wire.query(`alter table event attach partition ${name} for values from (${end}) to (${to})`)
+        end = to
+      }
+      this.until = end
+    })
+  }
+
+  /** Removes what is older; answers how much. */
+  remove(wanted: Retention): Promise<Removed> {
+    return this.wires.use(async (wire) => {
+      const oldest = `select min(substring(run from '^\\[[^,]*,([^],]*)')::float8) from state where owner >= 0 and owner is not null`
+      const live = (await wire.query(oldest))[0]![0]
+      const before = Math.min(wanted.before, live == null ? Infinity : Number(live) - skewMs)
+      const cut = await firstSince(wire, before)
+      return {
+        events: await removeEvents(wire, cut),
+        runs: await deleteRows(wire, 'run', `substring(body from '^\\[([^],]*)')::float8 < $1::float8`, before),
+        keys: wanted.keysBefore === undefined ? 0 : await deleteRows(wire, 'key', 'at < $1::float8', wanted.keysBefore),
+      }
+    })
+  }
+}
+
+async function inTransaction(wire: Wire, work: () => Promise<void>): Promise<void> {
+  await wire.query('begin')
+  try {
+    await work()
+    await wire.query('commit')
+  } catch (error) {
+    if (wire.isOpen) await wire.query('rollback').catch(() => {})
+    throw error
+  }
+}
+
+async function partitionsOf(wire: Wire): Promise<{ readonly name: string; readonly to: number }[]> {
+  const rows =
+    await wire.query(`select c.relname, substring(pg_get_expr(c.relpartbound, c.oid) from 'TO \\(''?([0-9]+)')
+    from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'event'::regclass`)
+  return rows.filter(([, to]) => to !== null).map(([name, to]) => ({ name: name!, to: Number(to) }))
+}
+
+/** The number of the first event of the first chunk that is not older; found by halving, since times grow with numbers. */
+async function firstSince(wire: Wire, before: Millis): Promise<number> {
+  const [ends] = await wire.query('select coalesce(min(first), 0), coalesce(max(first), 0) from event')
+  let [low, high] = [Number(ends![0]), Number(ends![1])]
+  const chunkAt = async (n: number): Promise<Chunk> => {
+    const rows = await wire.query('select first, body from event where first <= $1::int8 order by first desc limit 1', [
+      n,
+    ])
+    return chunkOf(rows[0]!)
+  }
+  if (high === 0) return 0
+  while (low < high) {
+    const middle = low + Math.floor((high - low) / 2)
+    const chunk = await chunkAt(middle)
+    if (chunk.since < before) low = Math.max(chunk.end, middle + 1)
+    else high = chunk.first
+  }
+  return low
+}
+
+/** Whole partitions where nothing is left to keep, and rows of the one that is cut. */
+async function removeEvents(wire: Wire, cut: number): Promise<number> {
+  const [[oldest] = ['0']] = await wire.query('select coalesce(min(first), 0) from event')
+  if (Number(oldest) >= cut) return 0
+  for (const { name, to } of await partitionsOf(wire)) if (to <= cut) await wire.query(`drop table ${name}`)
+  await deleteRows(wire, 'event', 'first < $1::int8', cut)
+  await deleteRows(wire, 'commit', `n < $1::int8 and at < now() - interval '1 hour'`, cut)
+  return cut - Number(oldest)
+}
+
+/** A few at a time: nobody has to wait for long. */
+async function deleteRows(wire: Wire, table: string, condition: string, value: number): Promise<number> {
+  for (let removed = 0; ;) {
+    const old = `select tableoid, ctid from ${table} where ${condition} limit ${rowsAtOnce}`
+    const rows = await wire.query(
+      `with old as (${old}) delete from ${table} t using old where t.tableoid = old.tableoid and t.ctid = old.ctid returning 1`,
+      [value],
+    )
+    removed += rows.length
+    if (rows.length < rowsAtOnce) return removed
+  }
+}

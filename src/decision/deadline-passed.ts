@@ -61,7 +61,12 @@ function stepOverdue(draft: Draft, plan: Plan, resource: Resource): Resource {
   const from = resource.status
   if (step.probe !== null && run.items === null && !run.forced) {
     const after = draft.change(resource, {
-      run: { ...probing(draft, run, step), uncertain: true, code: 'deadline_exceeded', reasons: [...run.reasons, reason] },
+      run: {
+        ...probing(draft, run, step),
+        uncertain: true,
+        code: 'deadline_exceeded',
+        reasons: [...run.reasons, reason],
+      },
     })
     draft.tell(after, 'outcomeUnknown', from, { step: step.name, reason, probe: step.probe })
     return after

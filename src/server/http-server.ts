@@ -1,7 +1,7 @@
 // The HTTP server: fastify for connections, limits and headers; the contract's table decides everything else.
 import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import { isIP } from 'node:net'
+import { isIP, type Socket } from 'node:net'
 import helmet from '@fastify/helmet'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { systemClock, type Clock } from '../base/clock.ts'
@@ -154,6 +154,7 @@ export class HomeostatServer {
       genReqId: () => systemRandom.uuid(),
       forceCloseConnections: true,
       exposeHeadRoutes: false,
+      clientErrorHandler: (error, socket) => endBroken(error, socket),
       frameworkErrors: (error, request, reply) => void this.#refuse(error, request, reply),
     })
     void app.register(helmet, securityHeaders(this.#options.secure ?? false))
@@ -201,6 +202,21 @@ export class HomeostatServer {
 const front: Page = {
   type: 'text/html; charset=utf-8',
   body: '<!doctype html><html lang="en"><meta charset="utf-8"><title>Homeostat</title><p>Homeostat is running. <a href="/docs">API</a></p></html>\n',
+}
+
+/** Bytes that are no HTTP: answered as far as that is possible, and the connection is over. */
+function endBroken(error: Error & { readonly code?: string }, socket: Socket): void {
+  const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+  const isLong = error.code === 'HPE_HEADER_OVERFLOW'
+  const known = new HomeostatError(
+    isLate ? 'request_timeout' : isLong ? 'limit_exceeded' : 'request_invalid',
+    'The request cannot be read.',
+  )
+  const problem = problemOf(known, systemRandom.uuid())
+  const body = JSON.stringify(problem)
+  const head = `HTTP/1.1 ${problem.status} Refused\r\nconnection: close\r\ncontent-type: application/problem+json\r\ncontent-length: ${Buffer.byteLength(body)}`
+  if (socket.writable && error.code !== 'ECONNRESET') socket.end(`${head}\r\n\r\n${body}`)
+  else socket.destroy()
 }
 
 /** What fastify refuses with a status of its own is the client's fault. */

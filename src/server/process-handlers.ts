@@ -5,6 +5,7 @@ import { openApi } from '../protocol/openapi.ts'
 import { Reply, type Call, type Handlers } from './call.ts'
 import type { DevSwitches } from './dev-switches.ts'
 import { contractPage, errorsPage } from './docs-page.ts'
+import type { Services } from './services.ts'
 
 type Names =
   | 'livez'
@@ -33,9 +34,8 @@ export const processHandlers: Handlers<Names> = {
       headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
     })
   },
-  openapi: ({ services }) => openApi({ version: services.version, dev: services.dev !== null }) as JsonObject,
-  docs: ({ services }) =>
-    new Reply(contractPage({ version: services.version, dev: services.dev !== null }), { headers: html }),
+  openapi: ({ services }) => documentsOf(services).openApi,
+  docs: ({ services }) => new Reply(documentsOf(services).page, { headers: html }),
   errorDocs: () => new Reply(errorsPage(), { headers: html }),
 
   async listFaults(call) {
@@ -63,6 +63,18 @@ export const processHandlers: Handlers<Names> = {
     call.services.clock.after(200, () => void dev(call).strike(operation, seconds))
     return { what: operation === 'kill' ? 'This process ends now.' : `This process stands still for ${seconds} s.` }
   },
+}
+
+/** Made once for a server, when they are first asked for: that takes a while. */
+const documents = new WeakMap<Services, { readonly openApi: JsonObject; readonly page: string }>()
+
+function documentsOf(services: Services) {
+  const made = documents.get(services)
+  if (made !== undefined) return made
+  const options = { version: services.version, dev: services.dev !== null }
+  const fresh = { openApi: openApi(options) as JsonObject, page: contractPage(options) }
+  documents.set(services, fresh)
+  return fresh
 }
 
 function dev({ services }: Call): DevSwitches {

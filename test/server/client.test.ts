@@ -47,6 +47,14 @@ test('operations, inputs and statuses are those of the lifecycles', async () => 
   createClient<typeof lifecycles>({ url: '', types: { shelf: 'shop.shelf', tray: 'shop.tray', box: 'shop.bx' } })
 })
 
+test('every other row of the contract is called by its name', async () => {
+  const line = { id: 'i-1', status: 'Ready', properties: { size: 1 } }
+  const given = { path: { type: 'shop.box' }, query: { reason: 'moved here' }, body: [line, { ...line, id: 'i-2' }] }
+  expect(await client.api.call('importResources', given)).toEqual({ imported: 2, refused: [] })
+  expect((await client.api.call('listStuck', {})).items).toEqual([])
+  expect(await client.api.call('drawMermaid', { path: { type: 'shop.box' } })).toContain('stateDiagram')
+})
+
 test('a refusal is thrown with its code and the details of the problem', async () => {
   await client.wait((await client.box.create({ id: 'b-1', properties: { size: 1 } })).run!)
   await expect(client.box.unseal('b-1')).rejects.toMatchObject({

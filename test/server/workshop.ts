@@ -1,6 +1,10 @@
 // A small shop to serve: two types of resources, drivers that do as they are told, an engine on a store, and a server on loopback.
 import { z } from 'zod'
+import { codes, type ErrorCode } from '../../src/base/errors.ts'
 import { createEngine, resourceType, type Engine } from '../../src/index.ts'
+import { routeOf } from '../../src/protocol/routes.ts'
+import { problem } from '../../src/protocol/shapes.ts'
+import { Router } from '../../src/server/router.ts'
 import { createServer, type HomeostatServer, type ServerOptions } from '../../src/server.ts'
 import { createMemoryBackend } from '../../src/store/memory-store.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -173,12 +177,25 @@ export async function ask(url: string, method: string, path: string, options: As
   })
   const answered = await response.text()
   const isJson = (response.headers.get('content-type') ?? '').includes('json')
-  return {
-    status: response.status,
-    headers: response.headers,
-    text: answered,
-    json: isJson && answered !== '' ? JSON.parse(answered) : null,
+  const json = isJson && answered !== '' ? JSON.parse(answered) : null
+  mustKeepContract(method, path, response, json)
+  return { status: response.status, headers: response.headers, text: answered, json }
+}
+
+const router = new Router({ dev: true })
+
+/** Every answer in every test is one that the contract allows. */
+function mustKeepContract(method: string, path: string, response: Response, json: unknown): void {
+  const { status } = response
+  if (status >= 400) {
+    const { code } = problem.parse(json)
+    if (codes[code as ErrorCode].http !== status) throw new Error(`${code} was answered with ${status}`)
+    return
   }
+  if (json === null) return
+  const { answer, status: expected } = routeOf(router.match(method, path.split('?', 1)[0]!).name)
+  if (status !== expected) throw new Error(`${method} ${path} answered ${status}, not ${expected}`)
+  answer?.parse(json)
 }
 
 export async function openShop(

@@ -1,0 +1,113 @@
+// The contract as documents: OpenAPI that fits together, pages, error codes, and a state of the process that can be believed.
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { codes } from '../../src/base/errors.ts'
+import { parameterNames, parameterSchemas } from '../../src/protocol/route.ts'
+import { openApi } from '../../src/protocol/openapi.ts'
+import { routeNames, routeOf } from '../../src/protocol/routes.ts'
+import { openShop, type Shop } from './workshop.ts'
+
+let shop: Shop
+beforeEach(async () => {
+  shop = await openShop()
+})
+afterEach(() => shop.close())
+
+type Document = ReturnType<typeof openApi> & {
+  paths: Record<
+    string,
+    Record<string, { operationId: string; parameters: { name: string; in: string }[]; responses: object }>
+  >
+  components: { schemas: Record<string, object> }
+}
+
+function references(value: unknown, found: string[] = []): string[] {
+  if (value === null || typeof value !== 'object') return found
+  for (const [key, inner] of Object.entries(value)) {
+    if (key === '$ref') found.push(inner as string)
+    else references(inner, found)
+  }
+  return found
+}
+
+test('OpenAPI 3.1 has every row, and everything it refers to', async () => {
+  const document = (await shop.ask('GET', '/openapi.json')).json as Document
+  expect(document['openapi']).toBe('3.1.1')
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
+  )
+  const served = routeNames.filter((name) => routeOf(name).dev !== true)
+  expect(operations.map(({ operationId }) => operationId).toSorted()).toEqual(served.toSorted())
+  for (const { path, parameters, responses } of operations) {
+    const inPath = parameters.filter((one) => one.in === 'path').map(({ name }) => name)
+    expect(inPath).toEqual(parameterNames(path))
+    expect(Object.keys(responses).some((status) => status.startsWith('2'))).toBe(true)
+    expect(Object.keys(responses)).toContain('401')
+  }
+  const found = new Set(references(document))
+  expect(found.size).toBeGreaterThan(20)
+  for (const reference of found) {
+    const name = /^#\/components\/schemas\/(\w+)$/.exec(reference)?.[1]
+    expect(document.components.schemas[name ?? ''], reference).toBeDefined()
+  }
+  expect(JSON.stringify(document)).not.toMatch(/\$defs|__schema/)
+})
+
+test('every parameter of a path has its schema, and no two rows are the same', () => {
+  const seen = new Set<string>()
+  for (const name of routeNames) {
+    const { method, path, permission, words } = routeOf(name)
+    for (const parameter of parameterNames(path))
+      expect(parameterSchemas[parameter], `${name} ${parameter}`).toBeDefined()
+    expect(seen.has(`${method} ${path}`), `${method} ${path}`).toBe(false)
+    seen.add(`${method} ${path}`)
+    expect(words).toMatch(/[.:]/)
+    if (method !== 'GET' && permission === null) expect(['signIn', 'signOut']).toContain(name)
+  }
+})
+
+test('every code has its place on the page that problems refer to', async () => {
+  const page = (await shop.ask('GET', '/docs/errors')).text
+  for (const code of Object.keys(codes)) expect(page).toContain(`<dt id="${code}">`)
+  const { json } = await shop.ask('GET', '/v1/nothing')
+  expect(json.type).toBe('/docs/errors#route_not_found')
+})
+
+test('metrics have the names that dashboards rely on', async () => {
+  const { run } = (await shop.ask('POST', '/v1/resources/shop.box', { body: { properties: { size: 1 } } })).json
+  await shop.ask('GET', `/v1/runs/${run.id}?wait=30`)
+  await expect
+    .poll(async () => (await shop.ask('GET', '/metrics')).text)
+    .toMatch(/homeostat_operations_total\{type="shop.box",operation="create",outcome="succeeded"\} 1/)
+  const { text } = await shop.ask('GET', '/metrics')
+  for (const name of [
+    'homeostat_resources{type="shop.box",state="Ready",state_class="stable"} 1',
+    'homeostat_resource_state_age_seconds',
+    'homeostat_operation_duration_seconds_bucket',
+    'homeostat_time_to_stable_seconds_count{type="shop.box",operation="create"} 1',
+    'homeostat_step_attempts_total',
+    'homeostat_preemptions_total',
+    'homeostat_heals_total',
+    'homeostat_heal_breaker_open{type="shop.box"} 0',
+    'homeostat_heal_last_pass_timestamp_seconds',
+    'homeostat_stuck_resources',
+    'homeostat_orphans',
+    'homeostat_lease_lost_total 0',
+    'homeostat_fenced_writes_total 0',
+    'homeostat_claim_wait_seconds',
+    'homeostat_worker_event_loop_lag_seconds',
+    'homeostat_build_info{version="0.1.0"} 1',
+    'homeostat_http_request_duration_seconds_count',
+  ])
+    expect(text).toContain(name)
+})
+
+test('it is ready when healing has run, and says why not when the engine has stopped', async () => {
+  await expect.poll(async () => (await shop.ask('GET', '/readyz', { token: null })).status).toBe(200)
+  await shop.engine.stop()
+  const answer = await fetch(`${shop.url}/readyz`)
+  expect(answer.status).toBe(503)
+  expect(await answer.json()).toMatchObject({ isReady: false, reasons: ['the engine is not running'] })
+  expect((await fetch(`${shop.url}/livez`)).status).toBe(200)
+  const refused = await shop.ask('POST', '/v1/resources/shop.box', { body: { properties: { size: 1 } } })
+  expect([refused.status, refused.json.code]).toEqual([503, 'engine_stopped'])
+})

@@ -1,0 +1,15 @@
+// The program that the tests of the server kill: the shop of workshop.ts on a SQLite file, served on a port that it is given.
+import { openSqliteStore } from '../../src/sqlite.ts'
+import { openShop } from './workshop.ts'
+
+const { file, port } = JSON.parse(process.argv[2]!) as { readonly file: string; readonly port: number }
+const shop = await openShop({
+  store: openSqliteStore({ file }),
+  server: {
+    port,
+    webhooks: { privateAddresses: true, firstWaitMs: 10, tries: 5 },
+    rate: { perSecond: 100_000, burst: 100_000 },
+  },
+})
+process.send?.({ url: shop.url })
+process.on('disconnect', () => process.exit(0))

@@ -1,5 +1,5 @@
 // homeostat/server: serve an engine over HTTP.
-export type { DevSwitches } from './server/dev-switches.ts'
+export { switchesOf, type DevSwitches } from './server/dev-switches.ts'
 export { createServer, type HomeostatServer, type Page, type ServerOptions } from './server/http-server.ts'
 export { openApi } from './protocol/openapi.ts'
 export { routes, type RouteName, type Routes } from './protocol/routes.ts'

@@ -196,6 +196,13 @@ export class EngineReads {
     )
   }
 
+  /** For how long the oldest of the first runs that are due has waited to be claimed; 0: none waits. */
+  async oldestWaitMs(): Promise<number> {
+    const now = this.clock.now()
+    const waiting = await this.store.work({ work: 'waiting' }, now, 100)
+    return waiting.reduce((most, { run }) => Math.max(most, now - Math.max(run!.acceptedAt, run!.dueAt)), 0)
+  }
+
   async incidents(limit = 100): Promise<readonly Incident[]> {
     return this.store.incidents(Math.min(limit, listMax))
   }

@@ -98,7 +98,8 @@ export class EventStreams {
     const latest = await engine.latestEvent()
     const stop = engine.subscribe(latest, async (events) => {
       const names = await wire.names(events.map(({ no }) => no))
-      for (const stream of this.#streams) stream.told(events, names)
+      const page = new Page(events, names)
+      for (const stream of this.#streams) stream.told(page)
     })
     // What was committed before the subscription began is read by each for himself.
     for (const stream of this.#streams) stream.catchUp()
@@ -110,6 +111,24 @@ export class EventStreams {
     this.#reading = null
     const stop = await reading?.catch(() => null)
     await stop?.()
+  }
+}
+
+/** Some events with the names of their resources; the text of each is made once for all who want it. */
+class Page {
+  readonly events: readonly StoredEvent[]
+  readonly names: ReadonlyMap<number, Ref>
+  readonly #texts: string[] = []
+
+  constructor(events: readonly StoredEvent[], names: ReadonlyMap<number, Ref>) {
+    this.events = events
+    this.names = names
+  }
+
+  text(index: number, ref: Ref): string {
+    const event = this.events[index]!
+    return (this.#texts[index] ??=
+      `id: ${event.n}\nevent: ${event.kind}\ndata: ${JSON.stringify(cloudEventOf(event, ref))}\n\n`)
   }
 }
 
@@ -189,16 +208,16 @@ class EventStream {
   }
 
   /** A page from the shared reader. Who is behind leaves it: he will read it when he is there. */
-  told(events: readonly StoredEvent[], names: ReadonlyMap<number, Ref>): void {
+  told(page: Page): void {
     if (this.#isOver) return
-    const first = events[0]!.n
+    const first = page.events[0]!.n
     if (this.#isBehind || this.#isReading || this.#isFull || first > this.#at + 1) {
       this.#isBehind = true
       this.#wasTold = true
       if (!this.#isFull) this.catchUp()
       return
     }
-    this.#send(events, names)
+    this.#send(page)
   }
 
   catchUp(): void {
@@ -221,21 +240,21 @@ class EventStream {
         break
       }
       const names = await wire.names(events.map(({ no }) => no))
-      if (!this.#isOver) this.#send(events, names)
+      if (!this.#isOver) this.#send(new Page(events, names))
     }
     this.#isReading = false
   }
 
-  #send(events: readonly StoredEvent[], names: ReadonlyMap<number, Ref>): void {
+  #send(page: Page): void {
     const { type, id } = this.#wanted
     let text = ''
-    for (const event of events) {
+    for (const [index, event] of page.events.entries()) {
       if (event.n <= this.#at) continue
       this.#at = event.n
-      const ref = names.get(event.no)
+      const ref = page.names.get(event.no)
       if (ref === undefined || !sees(this.principal, ref.tenant)) continue
       if ((type !== undefined && ref.type !== type) || (id !== undefined && ref.id !== id)) continue
-      text += `id: ${event.n}\nevent: ${event.kind}\ndata: ${JSON.stringify(cloudEventOf(event, ref))}\n\n`
+      text += page.text(index, ref)
     }
     if (text !== '') this.#write(text)
   }

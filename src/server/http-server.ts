@@ -172,7 +172,7 @@ export class HomeostatServer {
   async #serve(parts: DispatchParts, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const page = await this.#page(request)
     if (page !== null) return send(reply, page)
-    const answer = await dispatch(parts, incomingOf(request))
+    const answer = await dispatch(parts, incomingOf(request, reply))
     if (answer instanceof Reply) return send(reply, answer)
     reply.hijack()
     beginStream(answer, reply)
@@ -279,11 +279,12 @@ function securityHeaders(secure: boolean) {
   }
 }
 
-function incomingOf(request: FastifyRequest): Incoming {
+function incomingOf(request: FastifyRequest, reply: FastifyReply): Incoming {
   const { raw, headers } = request
   const abort = new AbortController()
-  raw.once('close', () => {
-    if (raw.socket.destroyed) abort.abort()
+  // The client has gone before it had its answer: nobody waits any more.
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) abort.abort()
   })
   return {
     id: String(request.id),

@@ -21,8 +21,9 @@ const timeoutMs = 5_000
 const answerMax = 64 * 1024
 const ports: ReadonlySet<string> = new Set(['', '443', '8443'])
 
-/** Everything that is not an address of the open Internet. */
-const closed = new BlockList()
+/** Everything that is not an address of the open Internet. One list for each family: a list with both takes every IPv4 address for a mapped one. */
+const closed4 = new BlockList()
+const closed6 = new BlockList()
 for (const [network, prefix] of [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -40,7 +41,7 @@ for (const [network, prefix] of [
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
 ] as const)
-  closed.addSubnet(network, prefix, 'ipv4')
+  closed4.addSubnet(network, prefix, 'ipv4')
 for (const [network, prefix] of [
   ['::', 128],
   ['::1', 128],
@@ -57,11 +58,12 @@ for (const [network, prefix] of [
   ['fec0::', 10],
   ['ff00::', 8],
 ] as const)
-  closed.addSubnet(network, prefix, 'ipv6')
+  closed6.addSubnet(network, prefix, 'ipv6')
 
 export const isOpenAddress = (address: string): boolean => {
   const family = isIP(address)
-  return family !== 0 && !closed.check(address, family === 6 ? 'ipv6' : 'ipv4')
+  if (family === 0) return false
+  return family === 6 ? !closed6.check(address, 'ipv6') : !closed4.check(address, 'ipv4')
 }
 
 /** The parts of an address that can be judged before it is called. Throws `address_refused`. */
@@ -76,7 +78,7 @@ export function checkedUrl(text: string, { privateAddresses }: OutgoingOptions):
   if (privateAddresses && (url.protocol === 'http:' || url.protocol === 'https:')) return url
   if (url.protocol !== 'https:') throw refused(url.href, 'only https is called')
   if (!ports.has(url.port)) throw refused(url.href, `port ${url.port} is not called`)
-  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const host = url.hostname.replace(/^\[|\]$|\.$/g, '')
   if (isIP(host) !== 0 && !isOpenAddress(host)) throw refused(url.href, 'it is a private address')
   if (isIP(host) === 0 && (!host.includes('.') || /\.(local|internal|localhost|home\.arpa)\.?$/i.test(host)))
     throw refused(url.href, 'the name is of a private network')

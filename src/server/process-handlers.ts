@@ -26,7 +26,8 @@ const html = { 'content-type': 'text/html; charset=utf-8' }
 export const processHandlers: Handlers<Names> = {
   livez: () => ({ isAlive: true }),
   async readyz({ services }) {
-    const { isReady, reasons } = services.engine.health()
+    const reasons = await reasonsAgainst(services)
+    const isReady = reasons.length === 0
     return new Reply({ isReady, reasons }, { status: isReady ? 200 : 503 })
   },
   async metrics({ services }) {
@@ -63,6 +64,21 @@ export const processHandlers: Handlers<Names> = {
     call.services.clock.after(200, () => void dev(call).strike(operation, seconds))
     return { what: operation === 'kill' ? 'This process ends now.' : `This process stands still for ${seconds} s.` }
   },
+}
+
+/** A run that is due and waits so long, while this worker has room for more, says that claims do not move. */
+const claimWaitMaxMs = 60_000
+
+/** Why this process is not ready; none: it is. */
+async function reasonsAgainst({ engine }: Services): Promise<string[]> {
+  const { reasons, worker } = engine.health()
+  if (reasons.length > 0 || worker === null || worker.owned >= engine.settings.runs) return [...reasons]
+  try {
+    const waitMs = await engine.oldestWaitMs()
+    return waitMs <= claimWaitMaxMs ? [] : [`a run has waited ${Math.round(waitMs / 1_000)} s for a claim`]
+  } catch (error) {
+    return [`the store does not answer: ${error instanceof Error ? error.message : 'unknown'}`]
+  }
 }
 
 /** Made once for a server, when they are first asked for: that takes a while. */

@@ -32,10 +32,12 @@ type QueryOf<Name extends RouteName> =
   {} extends QueryGiven<Routes[Name]>
     ? { readonly query?: QueryGiven<Routes[Name]> }
     : { readonly query: QueryGiven<Routes[Name]> }
+/** Of a row that takes lines: all of them. */
+type WholeBody<Name extends RouteName> = Name extends 'importResources'
+  ? readonly BodyGiven<Routes[Name]>[]
+  : BodyGiven<Routes[Name]>
 type BodyOf<Name extends RouteName> =
-  undefined extends BodyGiven<Routes[Name]>
-    ? { readonly body?: BodyGiven<Routes[Name]> }
-    : { readonly body: BodyGiven<Routes[Name]> }
+  undefined extends WholeBody<Name> ? { readonly body?: WholeBody<Name> } : { readonly body: WholeBody<Name> }
 export type Given<Name extends RouteName> = Path<Name> & QueryOf<Name> & BodyOf<Name>
 
 /** Answers that say: not now. */
@@ -76,7 +78,8 @@ export class HttpClient {
       ...(options.ifMatch === undefined ? {} : { 'if-match': options.ifMatch }),
       ...(body === undefined ? {} : { 'content-type': route.lines ? 'application/x-ndjson' : 'application/json' }),
     }
-    const content = body === undefined ? undefined : route.lines ? String(body) : JSON.stringify(body)
+    const content =
+      body === undefined ? undefined : route.lines ? linesOf(body as readonly unknown[]) : JSON.stringify(body)
     const mayRepeat = route.method === 'GET' || route.method === 'PUT' || key !== undefined
     const request = { method: route.method, headers, ...(content === undefined ? {} : { body: content }) }
     return this.#ask(url, request, mayRepeat, options.signal)
@@ -124,6 +127,8 @@ const wordsOf = (error: unknown): string => {
   const { message, cause } = error as { message?: string; cause?: { message?: string; code?: string } }
   return cause?.code ?? cause?.message ?? message ?? 'unknown'
 }
+
+const linesOf = (lines: readonly unknown[]): string => lines.map((line) => JSON.stringify(line)).join('\n')
 
 function queryText(query: object): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined)

@@ -206,3 +206,35 @@ test('every answer has the security headers; no inline script is allowed', async
   expect(page).toContain('POST')
   expect(page).not.toMatch(/<script|https?:\/\//)
 })
+
+test('an idempotency key is of its principal: the same key of another one is another request', async () => {
+  const { secret } = await newToken({ role: 'operator' })
+  const create = (token: string) =>
+    shop.ask('POST', '/v1/resources/shop.box', {
+      token,
+      body: { properties: { size: 1 } },
+      headers: { 'idempotency-key': 'the-same' },
+    })
+  const [one, other] = [await create(adminToken), await create(secret)]
+  expect(one.json.resource.id).not.toBe(other.json.resource.id)
+  expect((await create(secret)).json.resource.id).toBe(other.json.resource.id)
+})
+
+test('a worker completes the step it was asked for, with its key, and may do nothing else', async () => {
+  const { secret } = await newToken({ role: 'worker' })
+  shop.hands.later.add('fold')
+  const { run } = (await shop.ask('POST', '/v1/resources/shop.box', { body: { id: 'b-1', properties: { size: 1 } } }))
+    .json
+  const key = () => shop.hands.calls.find(({ step }) => step === 'fold')?.key
+  await expect.poll(key).toBeDefined()
+  const complete = (given: string | undefined, token = secret) =>
+    shop.ask('POST', `/v1/runs/${run.id}/steps/fold:complete`, {
+      token,
+      body: { key: given, outcome: { kind: 'done', result: null } },
+    })
+  expect((await complete('another key')).json.code).toBe('step_not_waiting')
+  expect((await complete(key(), adminToken)).status).toBe(403)
+  expect((await shop.ask('GET', '/v1/resources/shop.box/b-1', { token: secret })).status).toBe(403)
+  await expect.poll(async () => (await complete(key())).status).toBe(200)
+  expect((await shop.ask('GET', `/v1/runs/${run.id}?wait=30`)).json).toMatchObject({ state: 'succeeded' })
+})

@@ -1,4 +1,5 @@
 // The typed client against a real server: operations, waiting, watching, and changes that happen once over broken connections.
+import { readFileSync } from 'node:fs'
 import { createServer as createTcpServer, connect, type Server, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createClient, type CloudEvent, type HomeostatClient } from '../../src/client.ts'
@@ -100,6 +101,23 @@ test('creates through a connection that drops half of the answers happen exactly
   expect((await client.box.list({ total: 'true' })).total).toBe(count)
   expect(cutter.dropped).toBeGreaterThan(count / 4)
   await cutter.close()
+})
+
+test('the client loads nothing that only Node has', () => {
+  const seen = new Set<string>()
+  const load = (file: URL): void => {
+    if (seen.has(file.href)) return
+    seen.add(file.href)
+    const text = readFileSync(file, 'utf8')
+    for (const [, kind, from] of text.matchAll(/^(?:import|export)( type)?[^;'"]*? from '([^']+)'/gm)) {
+      if (kind !== undefined) continue
+      expect(from, file.pathname).not.toMatch(/^node:/)
+      if (from!.startsWith('.')) load(new URL(from!, file))
+      else expect(from).toBe('zod')
+    }
+  }
+  load(new URL('../../src/client.ts', import.meta.url))
+  expect(seen.size).toBeGreaterThan(8)
 })
 
 interface Cutter {

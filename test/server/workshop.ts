@@ -1,7 +1,7 @@
 // A small shop to serve: two types of resources, drivers that do as they are told, an engine on a store, and a server on loopback.
 import { z } from 'zod'
 import { codes, type ErrorCode } from '../../src/base/errors.ts'
-import { createEngine, resourceType, type Engine } from '../../src/index.ts'
+import { again, createEngine, resourceType, type Again, type Engine } from '../../src/index.ts'
 import { routeOf } from '../../src/protocol/routes.ts'
 import { problem } from '../../src/protocol/shapes.ts'
 import { Router } from '../../src/server/router.ts'
@@ -100,6 +100,8 @@ export const shop = { shelf: shelves, tray: trays, box: boxes }
 export class Hands {
   readonly held = new Set<string>()
   readonly failing = new Set<string>()
+  /** Steps whose end is told from outside, later. */
+  readonly later = new Set<string>()
   #waiting: (() => void)[] = []
   /** Calls by step, with the key that each was given. */
   readonly calls: { readonly step: string; readonly key: string }[] = []
@@ -111,10 +113,11 @@ export class Hands {
     for (const go of waiting) go()
   }
 
-  async do(step: string, key: string): Promise<void> {
+  async do(step: string, key: string): Promise<Again | undefined> {
     this.calls.push({ step, key })
     while (this.held.has(step)) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     if (this.failing.has(step)) throw new Error(`${step} went wrong`)
+    return this.later.has(step) ? again('1h') : undefined
   }
 }
 
@@ -131,7 +134,11 @@ export function driversFor(hands: Hands) {
       glue: step('glue'),
       open: step('open'),
       burn: step('burn'),
-      sweeper: { destroy: ({ key }: { readonly key: string }) => hands.do('sweep', key) },
+      sweeper: {
+        destroy: async ({ key }: { readonly key: string }) => {
+          await hands.do('sweep', key)
+        },
+      },
     },
   }
 }

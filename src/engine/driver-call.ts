@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts'
 import { Draft } from '../decision/draft.ts'
 import type { OwedCall } from '../decision/owed.ts'
 import type { Ask } from '../decision/situation.ts'
-import type { LedgerEntry, Resource } from '../decision/state.ts'
+import { runId, type LedgerEntry, type Resource } from '../decision/state.ts'
 import type { LedgerView } from '../lifecycle/driver.ts'
 import type { Plan } from '../lifecycle/plan.ts'
 import { deepFreeze, keepText } from './json-result.ts'
@@ -98,6 +98,24 @@ export class DriverCall {
     return this.#call.owed.name.attempt
   }
 
+  get phase(): 'step' | 'undo' | 'probe' {
+    const { phase } = this.#call.owed.name
+    return phase === 'step' || phase === 'undo' ? phase : 'probe'
+  }
+
+  get run(): string {
+    const { no, run } = this.#call.resource
+    return runId({ no, begun: run!.begun })
+  }
+
+  get operation(): string {
+    return this.#call.resource.run!.operation
+  }
+
+  get deadlineAt(): number {
+    return this.#call.resource.run!.deadlineAt
+  }
+
   get forced(): boolean {
     return this.#call.resource.run!.forced
   }
@@ -164,9 +182,19 @@ export class Abort {
   }
 }
 
-/** The reason of a signal that fired: the run no longer owes the call. */
+/** Reasons for which only this process gives the call up: whoever owns the run next makes the same call again. */
+export const givenUp = { leaseLost: 'the lease was lost', workerStops: 'the worker stops' } as const
+
+/** The reason of a signal that fired: the run no longer owes the call, or somebody else will make it. */
 export class CallAborted extends Error {
   override readonly name = 'AbortError'
+  /** True: the call goes on elsewhere, and what it began must not be stopped. */
+  readonly isStillOwed: boolean
+
+  constructor(reason: string) {
+    super(reason)
+    this.isStillOwed = (Object.values(givenUp) as string[]).includes(reason)
+  }
 }
 
 /** Progress is written at most this often. */

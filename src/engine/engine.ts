@@ -10,7 +10,7 @@ import { decide } from '../decision/decide.ts'
 import type { Accepted, Decision } from '../decision/decision.ts'
 import type { Incarnation, Resource } from '../decision/state.ts'
 import type { Client } from '../lifecycle/client.ts'
-import type { Driver } from '../lifecycle/driver.ts'
+import { completes, type Driver } from '../lifecycle/driver.ts'
 import type { AnyLifecycle } from '../lifecycle/lifecycle.ts'
 import type { Beside, Store, Write } from '../store/store.ts'
 import type { BesideOf } from './beside.ts'
@@ -258,6 +258,16 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
     const sweeper = this.#tenure?.acting?.sweeper
     if (sweeper === undefined) throw new HomeostatError('worker_absent', 'This process has no worker that could sweep.')
     return sweeper.sweepNow(resource, name, by)
+  }
+
+  /** The step for which a driver elsewhere was given this token, by its type and key; null: it is no such token. */
+  stepOfToken(token: string): { readonly type: string; readonly key: string } | null {
+    for (const [type, driver] of this.#drivers) {
+      const find = (driver as { readonly [completes]?: (token: string) => string | null })[completes]
+      const key = find?.(token) ?? null
+      if (key !== null) return { type, key }
+    }
+    return null
   }
 
   health(): Health {

@@ -7,6 +7,8 @@ import { Abort, type Loaded, type Progress } from './driver-call.ts'
 import type { Waiting } from './lanes.ts'
 import type { StartedCall } from './run-step.ts'
 
+export { givenUp } from './driver-call.ts'
+
 export class OwnedRun {
   readonly no: No
   readonly plan: Plan

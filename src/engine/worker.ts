@@ -19,7 +19,7 @@ import type { ForeignWrites } from './foreign-writes.ts'
 import { Lanes } from './lanes.ts'
 import type { LeaseKeeper } from './lease-keeper.ts'
 import type { Log } from './log.ts'
-import { OwnedRun, RunCall, type CallListener } from './owned-run.ts'
+import { givenUp, OwnedRun, RunCall, type CallListener } from './owned-run.ts'
 import { runStep, type StepContext } from './run-step.ts'
 import { reportOutcome, type ReportContext } from './report-outcome.ts'
 import { RunWatch, trustMs } from './run-watch.ts'
@@ -141,7 +141,7 @@ export class Worker {
   /** The lease is gone: every call is aborted, nothing more is started or written. */
   lose(): void {
     this.#state = 'stopped'
-    for (const owned of this.#owned.values()) this.#release(owned, 'the lease was lost')
+    for (const owned of this.#owned.values()) this.#release(owned, givenUp.leaseLost)
     this.#quiet()
   }
 
@@ -390,10 +390,10 @@ export class Worker {
   #giveBack(owned: OwnedRun): void {
     if (owned.isGivenBack) return
     owned.isGivenBack = true
-    for (const call of owned.calls) if (call.isUnderWay) call.abort('the worker stops')
+    for (const call of owned.calls) if (call.isUnderWay) call.abort(givenUp.workerStops)
     const done = (decision: Decision) => {
       // Given back, it is gone with the commit. Refused (moved on, or the store is away) there is nothing more to be done here.
-      if (!decision.accepted && this.#owned.get(owned.no) === owned) this.#release(owned, 'the worker stops')
+      if (!decision.accepted && this.#owned.get(owned.no) === owned) this.#release(owned, givenUp.workerStops)
     }
     this.#options.door.submit({ kind: 'handOver', no: owned.no, epoch: owned.resource.epoch, by: this.#by }, done)
   }

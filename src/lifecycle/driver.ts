@@ -30,6 +30,13 @@ export interface Call<T, R, Input, Results, Item = undefined> {
   readonly key: string
   readonly epoch: number
   readonly attempt: number
+  /** What the run wants of the function: a name may be a step here and an undo there. */
+  readonly phase: 'step' | 'undo' | 'probe'
+  /** The run that the call is for, and the operation it carries out. */
+  readonly run: string
+  readonly operation: string
+  /** When the call is given up, in milliseconds since 1970; 0: never. */
+  readonly deadlineAt: number
   /** The operation is forced: be brief, and do not wait for anything. */
   readonly forced: boolean
   readonly signal: AbortSignal
@@ -61,6 +68,12 @@ export class UnknownOutcomeError extends Error {
 
 /** A probe's answer, or the answer with the properties it saw: they are written with the landing. */
 export type Observed<Answer, P> = Answer | { readonly answer: Answer; readonly observed: Partial<P> }
+
+/**
+ * Where a driver elsewhere completes steps later, its object has a function under this name: it answers the key that a token was made
+ * for, or null when the token is none of its own.
+ */
+export const completes: unique symbol = Symbol.for('homeostat.completes')
 
 /** For the sweeper: what exists in the real world, and how to destroy what nobody owns. */
 export interface Sweeper {

@@ -17,6 +17,8 @@ export interface GateOptions {
   readonly adminToken?: string | undefined
   /** The cookie is sent over TLS only, and has the prefix that makes browsers insist on it. */
   readonly secure: boolean
+  /** The step that a driver elsewhere may complete with this token; null: it is no such token. */
+  readonly stepOfToken?: ((token: string) => Principal['step'] | null) | undefined
 }
 
 const sessionMs = 12 * 3_600_000
@@ -56,7 +58,8 @@ export class Gate {
   async enter({ authorization, cookie }: Entering): Promise<Principal> {
     if (authorization !== undefined) {
       const token = /^Bearer ([\w.~+/=-]{1,500})$/i.exec(authorization)?.[1]
-      const principal = token === undefined ? null : await this.#byCredential(`token ${sha256(token)}`)
+      const principal =
+        token === undefined ? null : (this.#byStep(token) ?? (await this.#byCredential(`token ${sha256(token)}`)))
       if (principal !== null) return principal
       throw new HomeostatError('unauthenticated', 'The token is not valid: it is unknown, expired or revoked.')
     }
@@ -66,6 +69,24 @@ export class Gate {
       if (principal !== null) return principal
     }
     return this.#options.mode === 'open' ? everybody : nobodyYet
+  }
+
+  /** Nothing of it is kept: it is good for as long as its step is owed, also after a restart, and no longer. */
+  #byStep(token: string): Principal | null {
+    const step = this.#options.stepOfToken?.(token) ?? null
+    if (step === null) return null
+    const name = `driver of ${step.type}`
+    const credential = `step ${step.key}`
+    return {
+      name,
+      role: 'worker',
+      permissions: grantedBy('worker'),
+      tenant: null,
+      via: 'token',
+      credential,
+      expiresAt: null,
+      step,
+    }
   }
 
   /** Whether what an open stream was begun with still holds. */

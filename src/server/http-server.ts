@@ -232,7 +232,8 @@ const isLoopback = (host: string): boolean =>
 function servicesOf(options: ServerOptions, access: 'open' | 'closed'): Services {
   const { engine, clock = systemClock, log = silent, version = '0.0.0', secure = false, dev, adminToken } = options
   const objects = new Objects(engine)
-  const gate = new Gate({ objects, clock, mode: access, adminToken, secure })
+  const stepOfToken = (token: string) => engine.stepOfToken(token)
+  const gate = new Gate({ objects, clock, mode: access, adminToken, secure, stepOfToken })
   const wire = new Wire(engine)
   const limits = { ...defaultStreams, ...options.streams }
   const streams = new EventStreams({ engine, wire, gate, clock, log, limits })

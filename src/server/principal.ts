@@ -14,6 +14,8 @@ export interface Principal {
   /** By which an open stream learns that it must end: the hash of the token or session. */
   readonly credential: string
   readonly expiresAt: number | null
+  /** May complete this step only: a driver elsewhere, with the token that it was given for the step. */
+  readonly step?: { readonly type: string; readonly key: string }
 }
 
 /** Of the permissions of the role, those that are named; none named: all. */

@@ -45,13 +45,18 @@ export const runHandlers: Handlers<Names> = {
     return call.accepted(await ofRun(call.submit(command, { reason }), begun))
   },
   async completeStep(call) {
-    const { resource, begun } = await call.runOf(call.parameters.run)
     const { key, outcome } = call.body
-    const by = call.principal.name
+    const { step, name: by } = call.principal
+    if (step !== undefined && step.key !== key) throw notOfToken(key)
+    const { resource, begun } = await call.runOf(call.parameters.run)
+    if (step !== undefined && step.type !== resource.type) throw notOfToken(key)
     const done = await call.submit({ kind: 'completeStep', no: resource.no, key, outcome, by }, { detail: { begun } })
     return { run: call.parameters.run, status: done.resource.status }
   },
 }
+
+const notOfToken = (key: string) =>
+  new HomeostatError('forbidden', `The token was given for another step than ${key.slice(0, 200)}.`)
 
 const steered = (call: Call<'cancelRun' | 'retryRun' | 'skipStep'>) => call.runOf(call.parameters.run)
 

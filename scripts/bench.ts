@@ -1,5 +1,5 @@
 // npm run bench: the figures of the engine beside the bare limits of the same machine, measured in the same run.
-// npm run bench -- [--only P1,P4] [--store sqlite] [--runs 5] [--json] [--no-write]
+// npm run bench -- [--only P1,P4] [--store sqlite|postgres] [--runs 5] [--json] [--no-write]
 // Each benchmark audits its store afterwards and fails when it is wrong. Exit code 1 when a goal is missed.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,18 +7,17 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Bench, Figure } from './bench/bench.ts'
 import { decideRate } from './bench/decide-rate.ts'
+import { postgresGround, sqliteGround } from './bench/ground.ts'
 import { idle } from './bench/idle.ts'
 import { latency } from './bench/latency.ts'
 import { recovery } from './bench/recovery.ts'
+import { sharing } from './bench/sharing.ts'
 import { throughput } from './bench/throughput.ts'
 import { provenance, writeFigures } from './figures.ts'
 
-const benches: Readonly<Record<string, Bench>> = {
-  P1: throughput,
-  P4: latency,
-  P5: recovery,
-  P8: decideRate,
-  P9: idle,
+const ofStore: Readonly<Record<string, Readonly<Record<string, Bench>>>> = {
+  sqlite: { P1: throughput, P4: latency, P5: recovery, P8: decideRate, P9: idle },
+  postgres: { P2: throughput, P3: sharing, P4: latency, P5: recovery, P9: idle },
 }
 /** These take minutes: only when asked for. */
 const long: Readonly<Record<string, Bench>> = {}
@@ -32,7 +31,9 @@ const { values } = parseArgs({
     'no-write': { type: 'boolean', default: false },
   },
 })
-if (values.store !== 'sqlite') fail(`There is no benchmark for the store '${values.store}'. There is: sqlite.`)
+const benches = ofStore[values.store]
+if (benches === undefined)
+  fail(`There is no benchmark for the store '${values.store}'. There are: ${Object.keys(ofStore).join(', ')}.`)
 const known = { ...benches, ...long }
 const names = values.only?.split(',') ?? Object.keys(benches)
 for (const name of names) {
@@ -44,9 +45,11 @@ if (!Number.isInteger(runs) || runs < 1) fail(`--runs takes a whole number, not 
 const figures: Record<string, Figure[]> = {}
 for (const name of names) {
   const folder = mkdtempSync(join(tmpdir(), 'homeostat-bench-'))
+  const ground = values.store === 'sqlite' ? sqliteGround(folder) : await postgresGround()
   try {
-    figures[name] = await known[name]!({ runs, folder, say })
+    figures[name] = await known[name]!({ runs, folder, ground, say })
   } finally {
+    await ground.close()
     rmSync(folder, { recursive: true, force: true })
   }
   clear()
@@ -56,7 +59,8 @@ for (const name of names) {
 const all = Object.values(figures).flat()
 if (!values['no-write']) {
   const command = `npm run bench -- ${process.argv.slice(2).join(' ')}`.trim().replace(/ --$/, '')
-  for (const [name, found] of Object.entries(figures)) writeFigures(`Bench ${name}`, table(found, command))
+  for (const [name, found] of Object.entries(figures))
+    writeFigures(values.store === 'sqlite' ? `Bench ${name}` : `Bench ${name} on PostgreSQL`, table(found, command))
 }
 if (values.json) {
   const json = Object.entries(figures).map(([name, [first]]) => {

@@ -1,10 +1,12 @@
 // What a benchmark is to the program that runs it: a function that measures and says what it found.
+import type { Ground } from './ground.ts'
 
 export interface Options {
   /** Rounds of each measurement; figures are medians of them. */
   readonly runs: number
   /** Where files may be made; removed afterwards. */
   readonly folder: string
+  readonly ground: Ground
   /** Shows what is going on. */
   readonly say: (text: string) => void
 }

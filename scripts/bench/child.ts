@@ -1,10 +1,9 @@
 // A worker process of its own, for what only processes can show: being killed, starting up. Runs the built package, as users do.
-// Arguments: file, mode. It says what it has reached, one word and the milliseconds since the process began, a line each.
+// Arguments: the store's place (a file, or a URL with the schema as its hash) and a mode. It says what it has reached, one word and the milliseconds since the process began, a line each.
 import { createEngine } from 'homeostat'
-import { openSqliteStore } from 'homeostat/sqlite'
 import { drivers, lifecycles } from './lifecycle.ts'
 
-const [file = '', mode = ''] = process.argv.slice(2)
+const [place = '', mode = ''] = process.argv.slice(2)
 const say = (word: string) => process.stdout.write(`${word} ${performance.now().toFixed(1)}\n`)
 const inFlight = 200
 say('loaded')
@@ -18,7 +17,13 @@ const hang = () => {
 }
 const volume = mode === 'hang' ? { ...drivers['bench.volume'], format: hang } : drivers['bench.volume']
 
-const store = openSqliteStore({ file })
+/** Only what is used is loaded, as a program would. */
+async function openStore() {
+  if (!place.startsWith('postgres:')) return (await import('homeostat/sqlite')).openSqliteStore({ file: place })
+  const [url = '', schema] = place.split('#')
+  return (await import('homeostat/postgres')).openPostgresStore({ url, schema })
+}
+const store = await openStore()
 const commit = store.commit.bind(store)
 /** Tells when so many runs have ended, in the store. */
 store.commit = (batch) => {

@@ -1,10 +1,9 @@
 // P9: what a worker with nothing to do costs, and how long a process takes from its start to its first operation done.
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createEngine } from '../../src/engine/engine.ts'
-import { openSqliteStore } from '../../src/sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
+import type { Ground } from './ground.ts'
 import { ms, type Figure, type Options } from './bench.ts'
 import { drivers, lifecycles } from './lifecycle.ts'
 import { median } from './load.ts'
@@ -12,15 +11,15 @@ import { build, WorkerProcess } from './processes.ts'
 
 const idleMs = 10_000
 
-export async function idle({ runs, folder, say }: Options): Promise<Figure[]> {
+export async function idle({ runs, ground, say }: Options): Promise<Figure[]> {
   build(say)
   say(`P9: counting the queries of an idle worker for ${idleMs / 1000} s`)
-  const queries = await idleQueries(join(folder, 'counted.db'))
+  const queries = await idleQueries(ground)
   say(`P9: measuring the processor time of an idle worker for ${idleMs / 1000} s`)
-  const share = await idleShare(join(folder, 'idle.db'))
+  const share = await idleShare(ground)
   const firsts: number[] = []
   for (let round = 1; round <= Math.max(5, runs); round++) {
-    const worker = new WorkerProcess(join(folder, `first-${round}.db`), 'first')
+    const worker = new WorkerProcess(ground.placeOf(`first-${round}`), 'first')
     firsts.push((await worker.reached('done')).ms)
     await worker.stop()
     say(`P9 round ${round}: first operation done ${ms(firsts.at(-1)!)} after the start of the process`)
@@ -30,21 +29,21 @@ export async function idle({ runs, folder, say }: Options): Promise<Figure[]> {
     {
       value: queries.perSecond,
       details: { looks: queries.looksPerSecond, cpuShare: share, firstOperationMs: first },
-      what: 'P9: store queries a second of an idle worker',
-      found: `${queries.perSecond.toFixed(2)}, and ${queries.looksPerSecond.toFixed(1)} looks at the file's change counter`,
+      what: `P9: store queries a second of an idle worker on ${ground.name}`,
+      found: `${queries.perSecond.toFixed(2)}, and ${queries.looksPerSecond.toFixed(1)} looks at what is known of others' commits`,
       goal: 'below 1',
       isMet: queries.perSecond < 1,
     },
     {
       value: share,
-      what: 'P9: share of a core that an idle worker uses',
+      what: `P9: share of a core that an idle worker uses on ${ground.name}`,
       found: `${(100 * share).toFixed(2)} %`,
       goal: 'below 1 %',
       isMet: share < 0.01,
     },
     {
       value: first,
-      what: 'P9: start of a process until its first operation of 4 steps is done',
+      what: `P9: start of a process until its first operation of 4 steps is done on ${ground.name}`,
       found: `${ms(first)} (${ms(Math.min(...firsts))} to ${ms(Math.max(...firsts))})`,
       goal: 'below 250 ms',
       isMet: first < 250,
@@ -54,13 +53,13 @@ export async function idle({ runs, folder, say }: Options): Promise<Figure[]> {
 
 interface Queries {
   readonly perSecond: number
-  /** Looks whether others have written: a counter in memory that SQLite keeps, no query. */
+  /** Looks whether others have written: a counter in memory, no query. */
   readonly looksPerSecond: number
 }
 
 /** Every call of a method of the store counts, heartbeats too. Counted after the first pass of everything that looks around. */
-async function idleQueries(file: string): Promise<Queries> {
-  const store = openSqliteStore({ file })
+async function idleQueries(ground: Ground): Promise<Queries> {
+  const store = await ground.openStore('counted')
   const calls = new Map<string, number>()
   const counting = new Proxy(store, {
     get(target, name: keyof Store) {
@@ -89,8 +88,8 @@ async function idleQueries(file: string): Promise<Queries> {
 }
 
 /** User and system time of the whole process, its threads included, from the kernel. */
-async function idleShare(file: string): Promise<number> {
-  const worker = new WorkerProcess(file, 'idle')
+async function idleShare(ground: Ground): Promise<number> {
+  const worker = new WorkerProcess(ground.placeOf('idle'), 'idle')
   await worker.reached('started')
   await sleep(1_000)
   const before = cpuMs(worker.pid)

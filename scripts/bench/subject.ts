@@ -1,9 +1,8 @@
-// The engine under measurement, put together as a program would: a store in a file, the bench lifecycle, one worker. The only
+// The engine under measurement, put together as a program would: a store, the bench lifecycle, one worker. The only
 // thing added is a look at what each commit ended, so that the benchmark knows when an operation is done and durable.
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import type { EngineSettings } from '../../src/engine/options.ts'
 import type { No } from '../../src/decision/state.ts'
-import { openSqliteStore } from '../../src/sqlite.ts'
 import type { Batch, CommitAnswer, Store } from '../../src/store/store.ts'
 import { drivers, lifecycles } from './lifecycle.ts'
 
@@ -12,8 +11,8 @@ export interface Subject {
   readonly store: Store
   /** Numbers of the pools that new volumes go to. */
   readonly pools: readonly No[]
-  /** Asks for a new volume; `done` when its run has ended, in the store. */
-  create(done: () => void): void
+  /** Asks for a new volume; `done` when its run has ended, in the store, with its number. */
+  create(done: (no: No) => void): void
   /** The same for an operation of a volume that is there. */
   operate(no: No, operation: string, done: () => void): void
   close(): Promise<void>
@@ -24,24 +23,21 @@ export const manyInFlight: Partial<EngineSettings> = { concurrency: 2_000, batch
 
 export const poolCount = 10
 
-export async function openSubject(
-  file: string,
-  options: Partial<EngineSettings> = {},
-  thread: 'auto' | 'never' = 'auto',
-): Promise<Subject> {
-  const waiting = new Map<No, () => void>()
-  const store = watched(openSqliteStore({ file, thread }), (no) => {
+/** The store is closed with the subject. */
+export async function openSubject(given: Store, options: Partial<EngineSettings> = {}): Promise<Subject> {
+  const waiting = new Map<No, (no: No) => void>()
+  const store = watched(given, (no) => {
     const done = waiting.get(no)
     if (done === undefined) return
     waiting.delete(no)
-    done()
+    done(no)
   })
   const engine = createEngine({ store, lifecycles, drivers, options, log: complain })
   await engine.start()
   const pools = await findPools(engine)
   let keys = 0
   const run = `${engine.incarnation}`
-  const begun = (no: No, done: () => void) => waiting.set(no, done)
+  const begun = (no: No, done: (no: No) => void) => waiting.set(no, done)
   return {
     engine,
     store,
@@ -68,7 +64,7 @@ export async function openSubject(
   }
 }
 
-/** Pools are there already in a file that was used before. */
+/** Pools are there already in a store that was used before. */
 async function findPools(engine: Engine): Promise<No[]> {
   const pools: No[] = []
   for (let i = 0; i < poolCount; i++) {
@@ -86,8 +82,10 @@ async function findPools(engine: Engine): Promise<No[]> {
       properties: { region: 'here' },
       by: 'bench',
     })
-    if (!decision.accepted) throw new Error(decision.rejection.message)
-    pools.push(decision.resource.no)
+    // Another process may have been faster.
+    const made = decision.accepted ? decision.resource : await engine.get('bench.pool', id)
+    if (made === null) throw new Error(`there is no ${id}`)
+    pools.push(made.no)
   }
   return pools
 }

@@ -1,7 +1,5 @@
-// P1: operations a second with a thousand in flight, beside the bare group commit of the same machine in the same minute.
-import { join } from 'node:path'
+// P1, P2: operations a second with a thousand in flight, beside the bare group commit of the same machine in the same minute.
 import { audit } from './audit.ts'
-import { Bare } from './bare.ts'
 import { thousands, type Figure, type Options } from './bench.ts'
 import { keepInFlight, median } from './load.ts'
 import { manyInFlight, openSubject, poolCount } from './subject.ts'
@@ -11,9 +9,10 @@ const operations = 20_000
 const bareOperations = 40_000
 const warmUp = 10_000
 
-export async function throughput({ runs, folder, say }: Options): Promise<Figure[]> {
-  const bare = new Bare(join(folder, 'bare.db'))
-  const subject = await openSubject(join(folder, 'engine.db'), manyInFlight)
+export async function throughput({ runs, ground, say }: Options): Promise<Figure[]> {
+  const figure = ground.name === 'SQLite' ? 'P1' : 'P2'
+  const bare = await ground.openBare()
+  const subject = await openSubject(await ground.openStore('throughput'), manyInFlight)
   const bares: number[] = []
   const engines: number[] = []
   await keepInFlight((done) => bare.run(done), warmUp, inFlight)
@@ -21,12 +20,14 @@ export async function throughput({ runs, folder, say }: Options): Promise<Figure
   for (let round = 1; round <= runs; round++) {
     bares.push(perSecond(bareOperations, await keepInFlight((done) => bare.run(done), bareOperations, inFlight)))
     engines.push(perSecond(operations, await keepInFlight((done) => subject.create(done), operations, inFlight)))
-    say(`P1 round ${round} of ${runs}: bare ${thousands(bares.at(-1)!)}/s, engine ${thousands(engines.at(-1)!)}/s`)
+    say(
+      `${figure} round ${round} of ${runs}: bare ${thousands(bares.at(-1)!)}/s, engine ${thousands(engines.at(-1)!)}/s`,
+    )
   }
   const made = warmUp + runs * operations
-  const faults = bare.audit(warmUp + runs * bareOperations)
+  const faults = await bare.audit(warmUp + runs * bareOperations)
   if (faults.length > 0) throw new Error(`The bare store is wrong: ${faults.join(', ')}`)
-  bare.close()
+  await bare.close()
   await audit(subject.store, {
     counts: { 'bench.volume/Available': made, 'bench.pool/Open': poolCount },
     events: { accepted: made, stepDone: 3 * made, landed: made, imported: poolCount },
@@ -40,10 +41,10 @@ export async function throughput({ runs, folder, say }: Options): Promise<Figure
       bare: median(bares),
       ratio,
       details: { steps: 4 * value, lowest: Math.min(...engines), highest: Math.max(...engines) },
-      what: 'P1: operations a second on SQLite, 4 durable steps each, 1000 in flight',
+      what: `${figure}: operations a second on ${ground.name}, 4 durable steps each, 1000 in flight`,
       found: `${thousands(value)} (${thousands(4 * value)} steps) of ${thousands(median(bares))} bare: ${ratio.toFixed(2)}`,
-      goal: '0.50 of bare; below 0.45 is a regression',
-      isMet: ratio >= 0.45,
+      goal: `${ground.goals.throughput.toFixed(2)} of bare; below ${ground.goals.regression.toFixed(2)} is a regression`,
+      isMet: ratio >= ground.goals.regression,
     },
   ]
 }

@@ -5,13 +5,24 @@ import { createServer, connect, type Server, type Socket } from 'node:net'
 export type Cut =
   /** Nothing of the next exchange that holds `marker` reaches the server. */
   | 'before'
-  /** It reaches the server, and the connection is cut before the answer comes back. */
-  | 'after'
+  /** It reaches the server, and the connection is cut at once. */
+  | 'sent'
+  /** It reaches the server, and the connection is cut when the answer comes, which is lost. */
+  | 'answered'
+
+interface Order {
+  readonly cut: Cut
+  readonly marker: string
+  readonly done: () => void
+}
+
+/** The message that ends an exchange. */
+const sync = Buffer.from([0x53, 0, 0, 0, 4])
 
 export class CuttingProxy {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
-  #order: { readonly cut: Cut; readonly marker: string; readonly done: () => void } | null = null
+  #order: Order | null = null
   port = 0
 
   private constructor(target: number) {
@@ -38,33 +49,35 @@ export class CuttingProxy {
   }
 
   #accept(client: Socket, server: Socket): void {
-    let isCut = false
+    let order: Order | null = null
     for (const socket of [client, server]) {
       this.#sockets.add(socket)
       socket.on('error', () => {})
       socket.on('close', () => this.#sockets.delete(socket))
     }
+    const lose = () => {
+      client.destroy()
+      order?.done()
+    }
     client.on('data', (bytes) => {
-      const order = this.#order
-      if (isCut) return
-      if (order === null || !bytes.includes(order.marker)) return void server.write(bytes)
-      this.#order = null
-      isCut = true
-      if (order.cut === 'before') {
-        server.destroy()
-        client.destroy()
-        return order.done()
+      if (order === null && this.#order !== null && bytes.includes(this.#order.marker)) {
+        order = this.#order
+        this.#order = null
+        if (order.cut === 'before') {
+          server.destroy()
+          return lose()
+        }
       }
-      // The server goes on with what it has got; nobody listens to what it says.
-      server.removeAllListeners('data')
-      server.write(bytes, () => {
-        client.destroy()
-        order.done()
-      })
+      // The server gets all of it, and goes on with it whatever becomes of the client.
+      const isWhole = bytes.subarray(-sync.length).equals(sync)
+      server.write(bytes, () => order?.cut === 'sent' && isWhole && lose())
     })
-    server.on('data', (bytes) => void client.write(bytes))
+    server.on('data', (bytes) => {
+      if (order === null) client.write(bytes)
+      else lose()
+    })
     client.on('close', () => {
-      if (!isCut) server.destroy()
+      if (order === null) server.destroy()
     })
     server.on('close', () => client.destroy())
   }

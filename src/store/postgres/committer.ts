@@ -182,9 +182,10 @@ function stepsOf({ sheet }: Plan, batch: Batch, id: number, judged: number): { s
   }
   const numberedAt = steps.length
   const events = sheet.find('events')?.values ?? ['{}', '']
-  const runs = sheet.find('runs')?.values ?? ['{}', '{}', '{}', '']
+  const runs = sheet.find('runs')?.values
   const heads = [String(batch.events.length), String(batch.ended.length), String(judged), own]
-  steps.push({ name: 'number', values: [...heads, ...events, ...runs] })
+  if (runs === undefined) steps.push({ name: 'number', values: [...heads, ...events] })
+  else steps.push({ name: 'numberEnds', values: [...heads, ...events, ...runs] })
   const journal = sheet.find('journal')
   if (journal !== null) steps.push({ name: 'journal', values: journal.values })
   const members = {

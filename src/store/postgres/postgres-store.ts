@@ -155,10 +155,10 @@ class PostgresHandle implements PostgresStore {
     this.reader = new Reader(reads, this.shapes)
     this.past = new History(commits, log)
     this.session = new Session({
-      // A beat need not survive a fail-over, and must not wait for a standby.
+      // A beat or a word to others need not survive anything, and must wait neither for a standby nor for the disk.
       open: (on) =>
         connections.open({
-          settings: { ...connections.base, synchronous_commit: 'local' },
+          settings: { ...connections.base, synchronous_commit: 'off' },
           statements: workerStatements,
           ...on,
         }),
@@ -226,7 +226,7 @@ class PostgresHandle implements PostgresStore {
 
   keepBeating = ({ no, leaseMs }: { no: Incarnation; leaseMs: number }): Heartbeat => {
     const { url, tls } = this.options
-    const settings = { ...this.connections.base, synchronous_commit: 'local' }
+    const settings = { ...this.connections.base, synchronous_commit: 'off' }
     const heartbeat = startHeartbeatThread({ address: { url, tls }, settings, no, leaseMs })
     this.heartbeats.add(heartbeat)
     return heartbeat

@@ -17,6 +17,14 @@ const stateColumns =
   'no, batch, shape, revision, epoch, since, seq, owner, lane, due, overdue, wake, settled, orphans, run, rest, extra'
 const resourceColumns = 'no, type, id, parent, terminal, tenant, name, created, properties, links'
 
+function numbered(ends: string): string {
+  return `with f as (update feed set events = events + $1::int8, runs = runs + $2::int8 where one = 1 and judged = $3::int8
+      returning events - $1::int8 as events, runs - $2::int8 as runs),
+    c as (insert into commit (batch, n) select $4::int8, events from f),
+    e as (insert into event (first, body) select f.events + v.place, v.body from f, ${rowsOf('events', 5)})${ends}
+    select max(events), 1 / count(*) from f`
+}
+
 /** Parameters: the columns of the part of the same name; where it says so, the batch and the number of rows after them. */
 export const commitStatements = {
   /** + batch, count */
@@ -60,15 +68,13 @@ export const commitStatements = {
 
   /**
    * From here on no other commit can be numbered until this one is over: what is checked after this stays so.
-   * Parameters: how many events, how many ended runs, how often judged, batch, events, runs.
+   * Parameters: how many events, how many ended runs, how often judged, batch, events.
    */
-  number: `with f as (update feed set events = events + $1::int8, runs = runs + $2::int8 where one = 1 and judged = $3::int8
-      returning events - $1::int8 as events, runs - $2::int8 as runs),
-    c as (insert into commit (batch, n) select $4::int8, events from f),
-    e as (insert into event (first, body) select f.events + v.place, v.body from f, ${rowsOf('events', 5)}),
+  number: numbered(''),
+  /** The same where runs have ended: their columns come last. */
+  numberEnds: numbered(`,
     r as (insert into run (no, begun, n, body) select v.no, v.begun, f.runs + v.place, v.body
-      from f, ${rowsOf('runs', 5 + widthOf('events'))})
-    select max(events), 1 / count(*) from f`,
+      from f, ${rowsOf('runs', 5 + widthOf('events'))})`),
 
   /** Chained by hashes as chain.ts does it. */
   journal: `with recursive head as (select n, hash from journal union all select 0, repeat('0', 64) order by n desc limit 1),

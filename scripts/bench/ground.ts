@@ -1,0 +1,55 @@
+// What a benchmark runs on: a store of some kind, and the bare limit of the same machine on the same ground.
+import { join } from 'node:path'
+import { openPostgresStore } from '../../src/postgres.ts'
+import { openSqliteStore } from '../../src/sqlite.ts'
+import type { Store } from '../../src/store/store.ts'
+import { startPostgres } from '../../test/postgres/server.ts'
+import { Bare } from './bare.ts'
+import { PostgresBare } from './postgres-bare.ts'
+
+/** The same operation written by hand. */
+export interface BareStore {
+  run(done: () => void): void
+  /** What is wrong with the rows; empty when all is well. */
+  audit(operations: number): string[] | Promise<string[]>
+  close(): void | Promise<void>
+}
+
+export interface Ground {
+  readonly name: 'SQLite' | 'PostgreSQL'
+  /** A store of this name; the same when it is opened again. */
+  openStore(name: string, options?: { readonly thread?: 'auto' | 'never' }): Promise<Store>
+  /** The same store for a process of its own: see child.ts. */
+  placeOf(name: string): string
+  openBare(): Promise<BareStore>
+  /** Latency beside the bare one that is still good, and ratios of throughput: the goal and what is a regression. */
+  readonly goals: { readonly latency: number; readonly throughput: number; readonly regression: number }
+  close(): Promise<void>
+}
+
+export function sqliteGround(folder: string): Ground {
+  const placeOf = (name: string) => join(folder, `${name}.db`)
+  return {
+    name: 'SQLite',
+    openStore: async (name, { thread = 'auto' } = {}) => openSqliteStore({ file: placeOf(name), thread }),
+    placeOf,
+    openBare: async () => new Bare(placeOf('bare')),
+    goals: { latency: 1.25, throughput: 0.5, regression: 0.45 },
+    close: async () => {},
+  }
+}
+
+/** A server of its own with everything durable. */
+export async function postgresGround(): Promise<Ground> {
+  const settings = { shared_buffers: '512MB', max_wal_size: '4GB' }
+  const server = await startPostgres({ durable: true, settings })
+  const schemaOf = (name: string) => name.replaceAll('-', '_')
+  return {
+    name: 'PostgreSQL',
+    openStore: (name) => openPostgresStore({ url: server.url, schema: schemaOf(name) }),
+    placeOf: (name) => `${server.url}#${schemaOf(name)}`,
+    openBare: () => PostgresBare.open(server.url),
+    goals: { latency: 1.5, throughput: 0.6, regression: 0.5 },
+    close: () => server.remove(),
+  }
+}

@@ -1,4 +1,5 @@
 // The contract as documents: OpenAPI that fits together, pages, error codes, and a state of the process that can be believed.
+import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { codes } from '../../src/base/errors.ts'
 import { parameterNames, parameterSchemas } from '../../src/protocol/route.ts'
@@ -110,4 +111,20 @@ test('it is ready when healing has run, and says why not when the engine has sto
   expect((await fetch(`${shop.url}/livez`)).status).toBe(200)
   const refused = await shop.ask('POST', '/v1/resources/shop.box', { body: { properties: { size: 1 } } })
   expect([refused.status, refused.json.code]).toEqual([503, 'engine_stopped'])
+})
+
+test('docs/api.md has every row of the contract, and no other', () => {
+  const text = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8')
+  const rows = [...text.matchAll(/^\| `([A-Z]+ \/[^`]*)` \| ([^|]+) \| (.*) \|$/gm)].map(([, call, who, words]) => [
+    call,
+    who,
+    words,
+  ])
+  const expected = routeNames.map((name) => {
+    const { method, path, permission, reach, words } = routeOf(name)
+    const who = permission === null ? 'open' : `${permission}${reach === 'installation' ? ', all tenants' : ''}`
+    return [`${method} ${path}`, who, words]
+  })
+  const byCall = (a: (string | undefined)[], b: (string | undefined)[]) => (a[0]! < b[0]! ? -1 : 1)
+  expect(rows.toSorted(byCall)).toEqual(expected.toSorted(byCall))
 })

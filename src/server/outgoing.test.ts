@@ -1,7 +1,7 @@
 // Where webhooks may go: no spelling of a private address, no name that stands for one, no redirect.
 import { createServer } from 'node:http'
 import { expect, test } from 'vitest'
-import { checkedUrl, isOpenAddress, post } from './outgoing.ts'
+import { checkedUrl, guardedLookup, isOpenAddress, post } from './outgoing.ts'
 
 const strict = { privateAddresses: false }
 
@@ -75,4 +75,57 @@ test('a redirect is not followed, and an answer without end is cut', async () =>
   expect(calls).toBe(2)
   server.closeAllConnections()
   await new Promise((resolve) => server.close(resolve))
+})
+
+test('an answer that drips is given up when the time is over, however often something arrives', async () => {
+  const server = createServer((_request, response) => {
+    response.writeHead(200)
+    const drip = setInterval(() => response.write('x'), 5)
+    response.on('close', () => clearInterval(drip))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { readonly port: number }
+  const posted = { url: `http://127.0.0.1:${port}/`, headers: {}, body: '{}' }
+  await expect(post(posted, { privateAddresses: true, timeoutMs: 200 })).rejects.toThrow('did not answer within 200 ms')
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+})
+
+/** Asks as a connection would, through a resolver that answers the nth question with the nth list. */
+function askThrough(url: string, privateAddresses: boolean, ...answers: readonly (readonly string[])[]) {
+  let questions = 0
+  const look = guardedLookup(new URL(url), { privateAddresses }, async () =>
+    answers[questions++]!.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+  )
+  const asked = new Promise<string>((resolve, reject) => {
+    look('name.example', { all: false }, (error, address) => {
+      if (error) reject(error)
+      else resolve(address as string)
+    })
+  })
+  return { asked, questions: () => questions }
+}
+
+test('a name is asked for once, and the connection goes to the address that was looked at: it cannot change its mind', async () => {
+  const { asked, questions } = askThrough('https://name.example/', false, ['93.184.216.34'], ['127.0.0.1'])
+  expect(await asked).toBe('93.184.216.34')
+  expect(questions()).toBe(1)
+})
+
+test.each([
+  ['https://name.example/', false, ['93.184.216.34', '10.0.0.1']],
+  ['https://name.example/', false, ['2606:2800:220:1::1', '::ffff:127.0.0.1']],
+  ['https://name.example/', false, ['64:ff9b::a00:1']],
+  ['https://name.example/', false, []],
+  ['http://name.example/', true, ['93.184.216.34']],
+])('%s with private addresses allowed: %s is refused when it stands for %j', async (url, isPrivate, addresses) => {
+  await expect(askThrough(url, isPrivate, addresses).asked).rejects.toMatchObject({ code: 'address_refused' })
+})
+
+test('plain http is for private addresses only, also where these are allowed', () => {
+  const loose = { privateAddresses: true }
+  expect(() => checkedUrl('http://93.184.216.34/', loose)).toThrow('only https')
+  for (const url of ['http://127.0.0.1:9000/', 'http://[::1]:9000/', 'https://93.184.216.34:9000/'])
+    expect(checkedUrl(url, loose).href).toContain('//')
+  expect(() => checkedUrl('ftp://127.0.0.1/', loose)).toThrow('only https')
 })

@@ -3,7 +3,7 @@
 import { lookup } from 'node:dns/promises'
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import { BlockList, isIP } from 'node:net'
+import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { HomeostatError } from '../base/errors.ts'
 
 export interface OutgoingOptions {
@@ -17,7 +17,7 @@ export interface Posted {
   readonly body: string
 }
 
-const timeoutMs = 5_000
+const patienceMs = 5_000
 const answerMax = 64 * 1024
 const ports: ReadonlySet<string> = new Set(['', '443', '8443'])
 
@@ -75,47 +75,71 @@ export function checkedUrl(text: string, { privateAddresses }: OutgoingOptions):
     throw refused(text, 'it is no address')
   }
   if (url.username !== '' || url.password !== '') throw refused(url.href, 'it holds a password')
-  if (privateAddresses && (url.protocol === 'http:' || url.protocol === 'https:')) return url
+  const host = url.hostname.replace(/^\[|\]$|\.$/g, '')
+  if (privateAddresses && (url.protocol === 'http:' || url.protocol === 'https:')) {
+    if (url.protocol === 'http:' && isOpenAddress(host))
+      throw refused(url.href, 'beyond private networks only https is called')
+    return url
+  }
   if (url.protocol !== 'https:') throw refused(url.href, 'only https is called')
   if (!ports.has(url.port)) throw refused(url.href, `port ${url.port} is not called`)
-  const host = url.hostname.replace(/^\[|\]$|\.$/g, '')
   if (isIP(host) !== 0 && !isOpenAddress(host)) throw refused(url.href, 'it is a private address')
   if (isIP(host) === 0 && (!host.includes('.') || /\.(local|internal|localhost|home\.arpa)\.?$/i.test(host)))
     throw refused(url.href, 'the name is of a private network')
   return url
 }
 
-async function addressOf(url: URL, options: OutgoingOptions): Promise<{ address: string; family: number }> {
-  const host = url.hostname.replace(/^\[|\]$/g, '')
-  const found = isIP(host) === 0 ? await lookup(host, { all: true }) : [{ address: host, family: isIP(host) }]
-  if (found.length === 0) throw refused(url.href, 'the name stands for no address')
-  if (!options.privateAddresses && found.some(({ address }) => !isOpenAddress(address)))
-    throw refused(url.href, 'the name stands for a private address')
-  return found[0]!
+type Resolve = (host: string) => Promise<readonly { readonly address: string; readonly family: number }[]>
+const systemResolve: Resolve = (host) => lookup(host, { all: true })
+
+/**
+ * For the connection itself: it asks once what the name stands for, looks at every answer, and the connection goes to one that was looked
+ * at. A name that changes its mind between two questions is asked only once. Names are told apart from addresses by Node, which asks
+ * for names only: `checkedUrl` has looked at the others.
+ */
+export function guardedLookup(url: URL, options: OutgoingOptions, resolve: Resolve = systemResolve): LookupFunction {
+  const checked = async (host: string) => {
+    const found = await resolve(host)
+    if (found.length === 0) throw refused(url.href, 'the name stands for no address')
+    if (!options.privateAddresses && found.some(({ address }) => !isOpenAddress(address)))
+      throw refused(url.href, 'the name stands for a private address')
+    if (url.protocol === 'http:' && found.some(({ address }) => isOpenAddress(address)))
+      throw refused(url.href, 'beyond private networks only https is called')
+    return found
+  }
+  return (host, given, tell) => {
+    checked(host).then(
+      (found) => {
+        if (given.all) (tell as unknown as (error: null, all: readonly object[]) => void)(null, found)
+        else tell(null, found[0]!.address, found[0]!.family)
+      },
+      (error: unknown) => tell(error as NodeJS.ErrnoException, '', 4),
+    )
+  }
 }
 
 /** The status of the answer. Throws when there is none in time. */
 export async function post(
   { url: text, headers, body }: Posted,
-  options: OutgoingOptions & { readonly signal?: AbortSignal },
+  options: OutgoingOptions & { readonly signal?: AbortSignal; readonly timeoutMs?: number },
 ): Promise<number> {
   const url = checkedUrl(text, options)
-  const { address, family } = await addressOf(url, options)
   const request = url.protocol === 'https:' ? httpsRequest : httpRequest
+  const { timeoutMs = patienceMs } = options
+  // From the first question to the last byte: an answer that drips is not waited for longer than one that does not come.
+  const tooLate = AbortSignal.timeout(timeoutMs)
+  const signal = options.signal === undefined ? tooLate : AbortSignal.any([tooLate, options.signal])
   return new Promise((resolve, reject) => {
+    const failed = (error: Error) =>
+      reject(tooLate.aborted ? new Error(`it did not answer within ${timeoutMs} ms`) : error)
     const asked = request(
       url,
       {
         method: 'POST',
         headers: { ...headers, 'content-length': Buffer.byteLength(body) },
         agent: false,
-        timeout: timeoutMs,
-        signal: options.signal,
-        // The connection goes where was looked, whatever the name stands for by now.
-        lookup: (_host, given, done) => {
-          if (given.all) (done as unknown as (error: null, all: object[]) => void)(null, [{ address, family }])
-          else done(null, address, family)
-        },
+        signal,
+        lookup: guardedLookup(url, options),
       },
       (response) => {
         let size = 0
@@ -124,11 +148,10 @@ export async function post(
           if (size > answerMax) asked.destroy(new Error(`it answered more than ${answerMax} bytes`))
         })
         response.on('end', () => resolve(response.statusCode ?? 0))
-        response.on('error', reject)
+        response.on('error', failed)
       },
     )
-    asked.on('timeout', () => asked.destroy(new Error(`it did not answer within ${timeoutMs} ms`)))
-    asked.on('error', reject)
+    asked.on('error', failed)
     asked.end(body)
   })
 }

@@ -5,6 +5,7 @@ import { openApi } from '../protocol/openapi.ts'
 import { Reply, type Call, type Handlers } from './call.ts'
 import type { DevSwitches } from './dev-switches.ts'
 import { contractPage, errorsPage } from './docs-page.ts'
+import { madeOnce } from './made-once.ts'
 import type { Services } from './services.ts'
 
 type Names =
@@ -35,9 +36,13 @@ export const processHandlers: Handlers<Names> = {
       headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
     })
   },
-  openapi: ({ services }) => documentsOf(services).openApi,
-  docs: ({ services }) => new Reply(documentsOf(services).page, { headers: html }),
-  errorDocs: () => new Reply(errorsPage(), { headers: html }),
+  openapi: ({ services }) => madeOnce(services, 'OpenAPI', () => openApi(optionsOf(services)) as JsonObject),
+  docs: ({ services }) =>
+    new Reply(
+      madeOnce(services, 'contract', () => contractPage(optionsOf(services))),
+      { headers: html },
+    ),
+  errorDocs: ({ services }) => new Reply(madeOnce(services, 'errors', errorsPage), { headers: html }),
 
   async listFaults(call) {
     return { items: (await dev(call).faults()).map((fault) => ({ ...fault })) }
@@ -81,17 +86,7 @@ async function reasonsAgainst({ engine }: Services): Promise<string[]> {
   }
 }
 
-/** Made once for a server, when they are first asked for: that takes a while. */
-const documents = new WeakMap<Services, { readonly openApi: JsonObject; readonly page: string }>()
-
-function documentsOf(services: Services) {
-  const made = documents.get(services)
-  if (made !== undefined) return made
-  const options = { version: services.version, dev: services.dev !== null }
-  const fresh = { openApi: openApi(options) as JsonObject, page: contractPage(options) }
-  documents.set(services, fresh)
-  return fresh
-}
+const optionsOf = ({ version, dev: switches }: Services) => ({ version, dev: switches !== null })
 
 function dev({ services }: Call): DevSwitches {
   if (services.dev !== null) return services.dev

@@ -14,6 +14,7 @@ import type { Plan } from '../lifecycle/plan.ts'
 import type { RouteName } from '../protocol/routes.ts'
 import { Reply, type Call, type Handlers } from './call.ts'
 import { importLines } from './import-lines.ts'
+import { madeOnce } from './made-once.ts'
 import { findResources } from './find-resources.ts'
 import { demand, sees, type Principal } from './principal.ts'
 import { refuseForeign, tenantFor, tokenNumber } from './reach.ts'
@@ -47,18 +48,22 @@ export const resourceHandlers: Handlers<Names> = {
     return {
       items: services.engine.lifecycles.map((lifecycle) => {
         const type = typeOf(lifecycle)
-        return { type, lifecycle: { ...lifecycleJson(lifecycle) }, counts: counts.get(type) ?? {} }
+        return { type, lifecycle: jsonOf(services, lifecycle), counts: counts.get(type) ?? {} }
       }),
     }
   },
-  getLifecycle: (call) => ({ ...lifecycleJson(lifecycleOf(call)) }),
+  getLifecycle: (call) => jsonOf(call.services, lifecycleOf(call)),
   drawLifecycle(call) {
-    const picture = pictureOf(lifecycleOf(call), call.services.engine.lifecycles)
-    return new Reply(svgOf(picture, call.query.theme), { headers: { 'content-type': 'image/svg+xml; charset=utf-8' } })
+    const { theme } = call.query
+    const lifecycle = lifecycleOf(call)
+    const svg = madeOnce(call.services, `svg ${theme} ${typeOf(lifecycle)}`, () =>
+      svgOf(pictureFor(call, lifecycle), theme),
+    )
+    return new Reply(svg, { headers: { 'content-type': 'image/svg+xml; charset=utf-8' } })
   },
   placeLifecycle(call) {
-    const picture = pictureOf(lifecycleOf(call), call.services.engine.lifecycles)
-    return placedOf(picture)
+    const lifecycle = lifecycleOf(call)
+    return madeOnce(call.services, `places ${typeOf(lifecycle)}`, () => placedOf(pictureFor(call, lifecycle)))
   },
   async countResources({ services, principal }) {
     const counts = await countsFor(services, principal)
@@ -180,6 +185,11 @@ export const resourceHandlers: Handlers<Names> = {
 const relatedMax = 1_000
 
 const typeOf = (lifecycle: AnyLifecycle): string => (lifecycle.resource as { readonly type: string }).type
+
+const jsonOf = (services: Services, lifecycle: AnyLifecycle) =>
+  madeOnce(services, `json ${typeOf(lifecycle)}`, () => ({ ...lifecycleJson(lifecycle) }))
+
+const pictureFor = ({ services }: Call, lifecycle: AnyLifecycle) => pictureOf(lifecycle, services.engine.lifecycles)
 
 function lifecycleOf(call: Call<'getLifecycle' | 'drawLifecycle' | 'placeLifecycle' | 'drawMermaid'>): AnyLifecycle {
   const { type } = call.parameters

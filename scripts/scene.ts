@@ -1,4 +1,4 @@
-// `npm start`: a real scene on a SQLite file. Databases are created by a worker process, which is killed with -9 in the middle;
+// `npm run scene`: a real scene on a SQLite file. Databases are created by a worker process, which is killed with -9 in the middle;
 // another one heals what was left, and everything is checked against the files at the end. Exit code 0 only if the check holds.
 //   --fast   without pauses, in a temporary folder (for tests)
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// `npm start` keeps what it promises: the scene ends well, leaves no process behind, and neither does Ctrl-C.
+// `npm run scene` keeps what it promises: the scene ends well, leaves no process behind, and neither does Ctrl-C.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { resolve } from 'node:path'
 import { afterAll, expect, test } from 'vitest'

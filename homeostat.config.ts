@@ -1,0 +1,31 @@
+// What `npm start` serves: the four systems of catalogues/, with backends on this machine (a machine is a process, a volume a file) in
+// the data folder. `homeostat init` writes a smaller one for lifecycles of your own.
+import { join } from 'node:path'
+import { defineConfig, defineModule } from 'homeostat/config'
+import { openLocalWorld } from 'homeostat/worlds'
+import * as blazar from './catalogues/blazar/index.ts'
+import * as opensds from './catalogues/opensds/index.ts'
+import { createDrivers as createOvcDrivers } from './catalogues/ovc/driver.ts'
+import { ovc } from './catalogues/ovc/index.ts'
+import { createWorldBackend as createOvcBackend } from './catalogues/ovc/world-backend.ts'
+import * as sahara from './catalogues/sahara/index.ts'
+import { livingFleet } from './scripts/demo-fleet.ts'
+
+export default defineConfig(({ data }) => {
+  const world = openLocalWorld({ directory: join(data, 'world') })
+  return {
+    modules: [
+      defineModule({ lifecycles: blazar.blazar, drivers: blazar.createDrivers(blazar.createWorldBackend(world)) }),
+      defineModule({ lifecycles: opensds.opensds, drivers: opensds.createDrivers(opensds.createWorldBackend(world)) }),
+      defineModule({
+        lifecycles: ovc,
+        drivers: createOvcDrivers(createOvcBackend(world, { nodes: ['n1', 'n2', 'n3'] })),
+      }),
+      defineModule({ lifecycles: sahara.sahara, drivers: sahara.createDrivers(sahara.createWorldBackend(world)) }),
+    ],
+    worlds: [world],
+    // A newcomer should not have to wait: crashes are seen and orphans are swept soon.
+    engine: { leaseMs: 5_000, healEveryMs: 2_000, sweepEveryMs: 60_000 },
+    demo: livingFleet,
+  }
+})

@@ -1,0 +1,129 @@
+// What a homeostat.config.ts says, and how it is found and read: which lifecycles are served with which drivers, and on what store.
+import { existsSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { z } from 'zod'
+import type { Engine } from '../engine/engine.ts'
+import type { EngineSettings } from '../engine/options.ts'
+import type { LifecycleSet } from '../engine/typed-client.ts'
+import type { Driver } from '../lifecycle/driver.ts'
+import type { AnyLifecycle } from '../lifecycle/lifecycle.ts'
+import type { World } from '../worlds/world.ts'
+import { CliError, exits } from './cli-error.ts'
+
+/** Lifecycles that belong together, with their drivers under the same names. */
+export interface Module {
+  readonly lifecycles: Readonly<Record<string, AnyLifecycle>>
+  readonly drivers?: Readonly<Record<string, object>> | undefined
+}
+
+/** A module whose drivers are checked against its lifecycles at compile time. */
+export const defineModule = <const Set extends LifecycleSet>(module: {
+  readonly lifecycles: Set
+  readonly drivers?: { readonly [K in keyof Set]?: Driver<Set[K]> }
+}): Module => module as Module
+
+export interface Config {
+  readonly modules: readonly Module[]
+  /** A SQLite file, or the address of a PostgreSQL database (`postgres://...`). Left out: `homeostat.db` in the data folder. */
+  readonly store?: string | undefined
+  /** Default 127.0.0.1. */
+  readonly host?: string | undefined
+  /** Default 4600. */
+  readonly port?: number | undefined
+  readonly auth?:
+    | {
+        /** open: everybody who reaches the port may do everything; only on loopback. Default: closed. */
+        readonly access?: 'open' | 'closed' | undefined
+        /** It is reached over TLS. */
+        readonly secure?: boolean | undefined
+        /** Addresses of proxies whose word on the client's address counts. */
+        readonly proxies?: readonly string[] | undefined
+      }
+    | undefined
+  readonly engine?: Partial<EngineSettings> | undefined
+  /** The worlds that drivers act upon: the development mode can break them and show what is really there. */
+  readonly worlds?: readonly World[] | undefined
+  /** What `--demo` brings to life. It ends when the signal fires. */
+  readonly demo?: ((engine: Engine, signal: AbortSignal) => Promise<void>) | undefined
+}
+
+/** What a config that is a function is told. */
+export interface ConfigContext {
+  /** The data folder, absolute. */
+  readonly data: string
+  readonly isDev: boolean
+}
+
+type Given = Config | ((context: ConfigContext) => Config | Promise<Config>)
+
+/** Only says what the type is, so that an editor helps. */
+export const defineConfig = (config: Given): Given => config
+
+export const configName = 'homeostat.config.ts'
+
+/** Of the parts that can be wrong without a type error: a config is written by hand. */
+const shape = z.strictObject({
+  modules: z
+    .array(z.strictObject({ lifecycles: z.record(z.string(), z.custom(isLifecycle)), drivers: z.any().optional() }))
+    .min(1),
+  store: z.string().min(1).optional(),
+  host: z.string().min(1).optional(),
+  port: z.number().int().min(0).max(65_535).optional(),
+  auth: z
+    .strictObject({
+      access: z.enum(['open', 'closed']).optional(),
+      secure: z.boolean().optional(),
+      proxies: z.array(z.string()).optional(),
+    })
+    .optional(),
+  engine: z.record(z.string(), z.unknown()).optional(),
+  worlds: z.array(z.any()).optional(),
+  demo: z.any().optional(),
+})
+
+function isLifecycle(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'resource' in value && 'body' in value
+}
+
+/** The nearest config in this folder or one above it; null when there is none. */
+export function findConfig(from: string): string | null {
+  for (let folder = resolve(from); ; folder = dirname(folder)) {
+    const file = join(folder, configName)
+    if (existsSync(file)) return file
+    if (dirname(folder) === folder) return null
+  }
+}
+
+export async function loadConfig(given: string | undefined, context: ConfigContext): Promise<Config> {
+  const file = given === undefined ? findConfig('.') : resolve(given)
+  if (file === null || !existsSync(file)) {
+    const where = given === undefined ? `no ${configName} in this folder or one above it` : `${given} is not there`
+    throw new CliError(exits.usage, `There is nothing to serve: ${where}.`, 'Begin a project with: homeostat init')
+  }
+  const { default: found } = (await import(pathToFileURL(file).href)) as { readonly default?: Given }
+  const config = typeof found === 'function' ? await found(context) : found
+  const judged = shape.safeParse(config)
+  if (!judged.success) {
+    const faults = judged.error.issues.map(({ path, message }) => `${path.join('.') || 'default export'}: ${message}`)
+    throw new CliError(exits.usage, `${file} is not a config:`, faults.join('\n'))
+  }
+  return config as Config
+}
+
+/** All modules as one set: a name that two modules use is told apart by the type of its resource. */
+export function togetherOf({ modules }: Config): {
+  readonly lifecycles: readonly AnyLifecycle[]
+  readonly drivers: Readonly<Record<string, object>>
+} {
+  const drivers: Record<string, object> = {}
+  const lifecycles = modules.flatMap((module) => Object.values(module.lifecycles))
+  for (const module of modules)
+    for (const [name, lifecycle] of Object.entries(module.lifecycles)) {
+      const driver = module.drivers?.[name] ?? module.drivers?.[typeOf(lifecycle)]
+      if (driver !== undefined) drivers[typeOf(lifecycle)] = driver
+    }
+  return { lifecycles, drivers }
+}
+
+export const typeOf = (lifecycle: AnyLifecycle): string => (lifecycle.resource as { readonly type: string }).type

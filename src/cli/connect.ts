@@ -1,0 +1,70 @@
+// How a command reaches what it asks: a server by its address, the server of this machine, or a store without any server.
+import { resolve } from 'node:path'
+import { secretText } from '../base/random.ts'
+import { HttpClient } from '../client/http-client.ts'
+import { CliError, exits } from './cli-error.ts'
+import { loadConfig, togetherOf } from './config.ts'
+import { openStore, storeOf } from './open-store.ts'
+import { findData, readServerFile } from './server-file.ts'
+
+export interface ReachOptions {
+  readonly url?: string
+  readonly token?: string
+  readonly data?: string
+  /** Go to the store itself: a file or an address; `true`: the one that the config names. */
+  readonly store?: string | true
+  readonly config?: string
+}
+
+export interface Reached {
+  readonly api: HttpClient
+  /** In the words of a user. */
+  readonly where: string
+  readonly close: () => Promise<void>
+}
+
+export async function reach(options: ReachOptions): Promise<Reached> {
+  const token = options.token ?? (process.env['HOMEOSTAT_TOKEN'] || process.env['HOMEOSTAT_ADMIN_TOKEN'] || undefined)
+  if (options.store !== undefined) return reachStore(options)
+  const url = options.url ?? (process.env['HOMEOSTAT_URL'] || undefined)
+  if (url !== undefined) return { api: new HttpClient({ url, token, retries }), where: url, close: async () => {} }
+  const data = options.data === undefined ? findData('.') : resolve(options.data)
+  const found = data === null ? null : readServerFile(data)
+  if (found === null) {
+    throw new CliError(
+      exits.unavailable,
+      `No server runs ${data === null ? 'for this folder' : `on ${data}`}.`,
+      'Start one (npm start, or homeostat serve), name one with --url, or go to the store itself with --store.',
+    )
+  }
+  const api = new HttpClient({ url: found.url, token: token ?? found.token, retries })
+  return { api, where: found.url, close: async () => {} }
+}
+
+/** A server that is away comes back soon, or somebody should be told. */
+const retries = 3
+
+/** The same contract, served by this process for its own eyes. Without a worker: what is asked for is carried out by others. */
+async function reachStore(options: ReachOptions): Promise<Reached> {
+  const { createEngine } = await import('../engine/engine.ts')
+  const { createServer } = await import('../server/http-server.ts')
+  const data = resolve(options.data ?? 'data')
+  const config = await loadConfig(options.config, { data, isDev: false })
+  const where = storeOf(data, options.store === true ? config.store : options.store)
+  const store = await openStore(where)
+  const { lifecycles } = togetherOf(config)
+  const engine = createEngine({ store, lifecycles, options: { name: 'command line', worker: false } })
+  await engine.start()
+  const token = secretText()
+  const server = createServer({ engine, port: 0, adminToken: token })
+  const url = await server.start()
+  return {
+    api: new HttpClient({ url, token, retries: 0 }),
+    where,
+    async close() {
+      await server.stop()
+      await engine.stop()
+      await store.close()
+    },
+  }
+}

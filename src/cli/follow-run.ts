@@ -1,0 +1,133 @@
+// Waits for a run and shows its steps as they go: drawn over on a terminal, else a line for each that has ended.
+import { z } from 'zod'
+import { sleep, systemClock } from '../base/clock.ts'
+import type { HttpClient } from '../client/http-client.ts'
+import type * as shape from '../protocol/shapes.ts'
+import { CliError, exits } from './cli-error.ts'
+import { lasting, type Printer } from './print.ts'
+
+export type Run = z.infer<typeof shape.run>
+type Step = Run['steps'][number]
+
+export interface FollowOptions {
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal | undefined
+}
+
+const lookMs = 250
+const marks: Readonly<Record<Step['state'], string>> = {
+  todo: '·',
+  running: '▸',
+  done: '✔',
+  skipped: '-',
+  failed: '✘',
+  undoing: '◂',
+  undone: '↶',
+}
+const states: Readonly<Record<Step['state'], string>> = {
+  todo: '',
+  running: 'under way',
+  done: 'done',
+  skipped: 'not needed',
+  failed: 'failed',
+  undoing: 'being undone',
+  undone: 'undone',
+}
+
+/** The run as it ended. */
+export async function followRun(api: HttpClient, id: string, printer: Printer, options: FollowOptions): Promise<Run> {
+  const begun = systemClock.monotonic()
+  const view = printer.isJson ? silent : printer.output.columns === null ? new Lines(printer) : new Drawing(printer)
+  for (;;) {
+    const run = await api.call('getRun', { path: { run: id } }, { signal: options.signal })
+    view.show(run)
+    if (run.isOver) {
+      view.end(run)
+      return run
+    }
+    if (systemClock.monotonic() - begun > options.timeoutMs) {
+      const hint = `It goes on without us: homeostat run ${id} --wait`
+      throw new CliError(exits.notWell, `Not ended within ${lasting(options.timeoutMs)}.`, hint)
+    }
+    await sleep(lookMs, options.signal)
+  }
+}
+
+/** One sentence on how a run ended. */
+export function endWords(run: Run, printer: Printer): string {
+  const took = run.endedAt === null ? '' : ` after ${lasting(Date.parse(run.endedAt) - Date.parse(run.acceptedAt))}`
+  const style = run.state === 'succeeded' || run.state === 'healed' ? 'green' : 'red'
+  const why = run.reasons.length > 0 && run.state !== 'succeeded' ? `: ${run.reasons.join('; ')}` : ''
+  return `${printer.paint(style, `${run.operation} ${run.state}`)}${took}, ${run.resource.type}/${run.resource.id} is ${run.status}${why}`
+}
+
+interface View {
+  show(run: Run): void
+  end(run: Run): void
+}
+
+const silent: View = { show: () => {}, end: () => {} }
+
+export const stepLine = (step: Step, width: number, printer: Printer): string => {
+  const style = { done: 'green', failed: 'red', running: 'blue', undoing: 'yellow', undone: 'yellow' } as const
+  const text = `${marks[step.state]} ${step.name.padEnd(width)}  ${states[step.state]}`
+  return step.state in style ? printer.paint(style[step.state as keyof typeof style], text) : printer.dim(text)
+}
+
+/** For files and pipes: every step when it has come to something. */
+class Lines implements View {
+  readonly #printer: Printer
+  readonly #told = new Map<string, string>()
+
+  constructor(printer: Printer) {
+    this.#printer = printer
+  }
+
+  show(run: Run): void {
+    const width = Math.max(0, ...run.steps.map(({ name }) => name.length))
+    for (const step of run.steps) {
+      if (step.state === 'todo' || step.state === 'running' || step.state === 'undoing') continue
+      if (this.#told.get(step.name) === step.state) continue
+      this.#told.set(step.name, step.state)
+      this.#printer.line(stepLine(step, width, this.#printer))
+    }
+  }
+
+  end(run: Run): void {
+    this.#printer.line(endWords(run, this.#printer))
+  }
+}
+
+/** For terminals: a bar and all steps, drawn again in place. */
+class Drawing implements View {
+  readonly #printer: Printer
+  #drawn = 0
+
+  constructor(printer: Printer) {
+    this.#printer = printer
+  }
+
+  show(run: Run): void {
+    const width = Math.max(0, ...run.steps.map(({ name }) => name.length))
+    const done = run.steps.filter(({ state }) => state === 'done' || state === 'skipped').length
+    const attempt = run.attempt > 1 ? `, attempt ${run.attempt}` : ''
+    const what = `${bar(done, run.steps.length)} ${run.operation} ${run.resource.id}: ${run.status}${attempt} ${run.progress}`
+    const lines = [what.trimEnd(), ...run.steps.map((step) => `  ${stepLine(step, width, this.#printer)}`)]
+    this.#clear()
+    for (const line of lines) this.#printer.line(line)
+    this.#drawn = lines.length
+  }
+
+  end(run: Run): void {
+    this.#printer.line(endWords(run, this.#printer))
+  }
+
+  #clear(): void {
+    if (this.#drawn > 0) process.stdout.write(`\u001b[${this.#drawn}A\u001b[0J`)
+  }
+}
+
+export function bar(done: number, total: number, width = 20): string {
+  const filled = total === 0 ? width : Math.round((done / total) * width)
+  return `${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${done}/${total}`
+}

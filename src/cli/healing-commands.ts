@@ -1,0 +1,222 @@
+// Commands for the person on call: what is stuck, what healing would do, what was left behind, and whom to ask.
+import type { Command } from 'commander'
+import { CliError, exits } from './cli-error.ts'
+import { refNamed, wordOf } from './names.ts'
+import { beside, counted, lasting, shown } from './print.ts'
+import { asking, type Asking } from './shell.ts'
+
+const found: Readonly<Record<string, string>> = {
+  ownerLost: 'its worker is gone',
+  overdue: 'past its deadline',
+  unowned: 'nobody owns it',
+  drifted: 'not as recorded',
+}
+
+export function healingCommands(program: Command): void {
+  program.command('stuck').description('what is stuck now').action(asking(stuck))
+  program
+    .command('heal')
+    .description('a healing pass now; or one resource, whatever modes, budget and breaker say')
+    .argument('[resource]')
+    .option('--dry-run', 'only say what would be done')
+    .option('--reason <why>', 'needed with a resource')
+    .action(asking(heal))
+  program.command('healing').description('modes, breakers and what was healed').action(asking(healing))
+  const orphans = program.command('orphans').description('what exists in the real world and nobody owns')
+  orphans.command('ls', { isDefault: true }).description('list them').action(asking(listOrphans))
+  for (const [name, words, act] of [
+    ['sweep', 'destroy them now (all of them when none is named)', sweep],
+    ['adopt', 'give them back to their resources', adopt],
+    ['write-off', 'strike them from the ledger: somebody vouches that they are gone', writeOff],
+  ] as const)
+    orphans
+      .command(name)
+      .description(words)
+      .argument('[orphans...]')
+      .requiredOption('--reason <why>')
+      .action(asking(act))
+  const incidents = program.command('incidents').description('stuck resources that no crash explains')
+  incidents.command('ls', { isDefault: true }).description('list them').action(asking(listIncidents))
+  incidents
+    .command('close')
+    .description('somebody has looked')
+    .argument('<incident>')
+    .requiredOption('--reason <why>')
+    .action(asking(closeIncident))
+  program.command('workers').description('who carries runs out').action(asking(workers))
+}
+
+async function stuck({ api, printer }: Asking<object>): Promise<void> {
+  const { items } = await api.call('listStuck', {})
+  if (printer.isJson) return printer.json(items)
+  if (items.length === 0) return printer.line('Nothing is stuck.')
+  printer.table(
+    ['RESOURCE', 'STATUS', 'SINCE', 'WHY', 'WHAT HEALING DOES'],
+    items.map(({ resource, found: why, rule }) => [
+      wordOf(resource),
+      printer.status(resource.status, resource.kind),
+      beside(resource.since),
+      found[why] ?? why,
+      rule,
+    ]),
+  )
+}
+
+interface HealOptions {
+  readonly dryRun?: boolean
+  readonly reason?: string
+}
+
+async function heal({ api, printer, options }: Asking<HealOptions>, given?: string): Promise<void> {
+  if (options.dryRun) {
+    const { items } = await api.call('previewHealing', {})
+    if (printer.isJson) return printer.json(items)
+    if (items.length === 0) return printer.line('Nothing would be healed: nothing is stuck.')
+    return printer.table(
+      ['RESOURCE', 'STATUS', 'WHY', 'WOULD', 'HELD'],
+      items.map((one) => [wordOf(one.resource), one.status, found[one.found] ?? one.found, one.would, one.held ?? '']),
+    )
+  }
+  if (given === undefined) {
+    await api.call('runHealing', {})
+    if (printer.isJson) return printer.json({ asked: true })
+    return printer.line('A healing pass is asked for. homeostat healing tells what came of it.')
+  }
+  if (options.reason === undefined)
+    throw new CliError(
+      exits.usage,
+      'Healing one resource overrides modes and breakers: it needs a reason.',
+      'Say it with --reason "..."',
+    )
+  const ref = await refNamed(api, given)
+  const { resource, run } = await api.call('approveHealing', { body: { ...ref, reason: options.reason } })
+  if (printer.isJson) return printer.json({ resource, run })
+  printer.line(`${wordOf(ref)} is healed: it is ${printer.status(resource.status, resource.kind)} now.`)
+}
+
+async function healing({ api, printer }: Asking<object>): Promise<void> {
+  const state = await api.call('getHealing', {})
+  if (printer.isJson) return printer.json(state)
+  const age = state.lastPassAgeMs === null ? 'never' : `${lasting(state.lastPassAgeMs)} ago`
+  printer.line(
+    `Last pass ${age}; ${counted(state.passes, 'pass', 'passes')} and ${counted(state.healed, 'healing')} since the start.`,
+  )
+  const open = state.breakers.filter(({ isOpen }) => isOpen)
+  for (const { type, reason } of open) printer.line(printer.paint('red', `Breaker of ${type} is open: ${reason}`))
+  const held = state.modes.filter(({ mode }) => mode !== 'auto')
+  if (held.length > 0) {
+    printer.line()
+    printer.table(
+      ['TYPE', 'STATUS', 'MODE', 'RULE'],
+      held.map(({ type, status, mode, rule }) => [type, status, mode, rule]),
+    )
+  }
+  if (state.scoreboard.length === 0) return
+  printer.line()
+  printer.table(
+    ['TYPE', 'STATUS', 'FOUND', 'TIMES', 'LAST'],
+    state.scoreboard.map((row) => [
+      row.type,
+      row.status,
+      found[row.found] ?? row.found,
+      String(row.count),
+      beside(row.lastAt),
+    ]),
+  )
+}
+
+async function listOrphans({ api, printer }: Asking<object>): Promise<void> {
+  const { items, strays } = await api.call('listOrphans', { query: { pageSize: 500 } })
+  if (printer.isJson) return printer.json({ items, strays })
+  if (items.length === 0 && strays.length === 0) return printer.line('No orphans.')
+  if (items.length > 0)
+    printer.table(
+      ['ORPHAN', 'KIND', 'STATE', 'OF', 'MADE BY', 'SINCE'],
+      items.map(({ id, resource, entry }) => [
+        id,
+        entry.kind,
+        entry.state,
+        wordOf(resource),
+        entry.step,
+        beside(entry.since),
+      ]),
+    )
+  if (strays.length > 0) {
+    printer.line('Exists, and no ledger names it:')
+    printer.table(
+      ['NAME', 'KIND', 'TYPE', 'FIRST SEEN'],
+      strays.map(({ name, kind, type, firstSeenAt }) => [name, kind, type, beside(firstSeenAt)]),
+    )
+  }
+}
+
+async function named({ api }: Asking<object>, given: readonly string[]): Promise<readonly string[]> {
+  if (given.length > 0) return given
+  return (await api.call('listOrphans', { query: { pageSize: 500 } })).items.map(({ id }) => id)
+}
+
+type Reasoned = Asking<{ readonly reason: string }>
+
+async function sweep(asked: Reasoned, given: readonly string[]): Promise<void> {
+  const { api, printer, options } = asked
+  const names = await named(asked, given)
+  const results: { orphan: string; swept: boolean; message: string }[] = []
+  for (const orphan of names) {
+    const answer = await api.call('sweepOrphan', { path: { orphan }, body: { reason: options.reason } })
+    results.push({ orphan, ...answer })
+  }
+  if (results.some((one) => !one.swept)) process.exitCode = exits.notWell
+  if (printer.isJson) return printer.json(results)
+  if (results.length === 0) return printer.line('No orphans: nothing to sweep.')
+  for (const one of results)
+    printer.line(
+      one.swept ? `${one.orphan}: destroyed.` : printer.paint('red', `${one.orphan}: still there: ${one.message}`),
+    )
+}
+
+async function adopt({ api, printer, options }: Reasoned, given: readonly string[]): Promise<void> {
+  for (const orphan of given) {
+    const resource = await api.call('adoptOrphan', { path: { orphan }, body: { reason: options.reason } })
+    printer.line(printer.isJson ? JSON.stringify(resource) : `${orphan}: given back to ${wordOf(resource)}.`)
+  }
+}
+
+async function writeOff({ api, printer, options }: Reasoned, given: readonly string[]): Promise<void> {
+  for (const orphan of given) {
+    const resource = await api.call('writeOffOrphan', { path: { orphan }, body: { reason: options.reason } })
+    printer.line(
+      printer.isJson ? JSON.stringify(resource) : `${orphan}: struck from the ledger of ${wordOf(resource)}.`,
+    )
+  }
+}
+
+async function listIncidents({ api, printer }: Asking<object>): Promise<void> {
+  const { items } = await api.call('listIncidents', {})
+  if (printer.isJson) return printer.json(items)
+  if (items.length === 0) return printer.line('No incidents.')
+  for (const one of items) {
+    printer.line(`${printer.bold(one.id)}  ${wordOf(one.resource)} in ${one.status}, ${beside(one.at)}: ${one.text}`)
+    printer.line(printer.dim(`  evidence ${shown(one.evidence)}`))
+  }
+}
+
+async function closeIncident({ api, printer, options }: Reasoned, incident: string): Promise<void> {
+  await api.call('closeIncident', { path: { incident }, body: { reason: options.reason } })
+  printer.line(printer.isJson ? '{}' : `Incident ${incident} is closed.`)
+}
+
+async function workers({ api, printer }: Asking<object>): Promise<void> {
+  const { items } = await api.call('listWorkers', {})
+  if (printer.isJson) return printer.json(items)
+  printer.table(
+    ['WORKER', 'NAME', 'STATE', 'STARTED', 'LAST BEAT', 'LEASE'],
+    items.map((one) => [
+      `${one.no}${one.isHere ? ' (answers)' : ''}`,
+      one.name,
+      printer.paint(one.state === 'live' ? 'green' : one.state === 'ended' ? 'gray' : 'red', one.state),
+      beside(one.startedAt),
+      beside(one.beatAt),
+      one.state === 'live' ? beside(one.leaseUntil) : '',
+    ]),
+  )
+}

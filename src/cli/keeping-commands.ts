@@ -1,0 +1,107 @@
+// Commands on keeping an installation: back-up, restore, and a look at whether everything is as it should be.
+import { existsSync, readdirSync, renameSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import type { Command } from 'commander'
+import { isoTime, systemClock } from '../base/clock.ts'
+import { CliError, exits } from './cli-error.ts'
+import { loadConfig } from './config.ts'
+import { examine, type Finding } from './doctor.ts'
+import { isPostgres, storeOf, useFolder } from './open-store.ts'
+import { counted } from './print.ts'
+import { readServerFile } from './server-file.ts'
+import { here, type GlobalOptions, type Shell } from './shell.ts'
+
+export function keepingCommands(program: Command): void {
+  program
+    .command('backup')
+    .description('copy the store as it is at one moment, while it is in use')
+    .argument('[file]', 'left out: in the folder backups of the data folder')
+    .action(here(backUp))
+  program
+    .command('restore')
+    .description('put a back-up in place, under a new system epoch: whoever worked on the old store can write no more')
+    .argument('<file>')
+    .option('--replace', 'move the store that is there aside')
+    .action(here(restore))
+  program.command('doctor').description('is this installation as it should be?').action(here(doctor))
+}
+
+/** The SQLite file that is meant. */
+async function fileOf({ data: given, store, config }: GlobalOptions): Promise<{ data: string; file: string }> {
+  const data = resolve(given ?? 'data')
+  const named =
+    typeof store === 'string' ? store : (await loadConfig(config, { data, isDev: false }).catch(() => null))?.store
+  const file = storeOf(data, named)
+  if (isPostgres(file))
+    throw new CliError(
+      exits.usage,
+      'The store is a PostgreSQL database: back it up with its own tools.',
+      'See docs/deployment.md, Back-up.',
+    )
+  return { data, file }
+}
+
+const stampOf = (): string => isoTime(systemClock.now()).slice(0, 19).replaceAll(/[-:]/g, '')
+
+async function backUp({ printer, options }: Shell<object>, given?: string): Promise<void> {
+  const { backUpSqlite } = await import('../store/sqlite/back-up.ts')
+  const { data, file } = await fileOf(options)
+  const to = resolve(given ?? join(data, 'backups', `homeostat-${stampOf()}.db`))
+  useFolder(dirname(to))
+  if (existsSync(to)) throw new CliError(exits.cannotCreate, `${to} is there already.`, 'Give another name.')
+  const copied = await backUpSqlite(file, to)
+  if (printer.isJson) return printer.json({ file: to, ...copied })
+  printer.line(`${to}: ${counted(copied.resources, 'resource')}, up to event ${copied.events}; looked through, sound.`)
+}
+
+async function restore({ printer, options }: Shell<{ replace?: boolean }>, given: string): Promise<void> {
+  const { restoreSqlite, lookThrough } = await import('../store/sqlite/back-up.ts')
+  const { data, file } = await fileOf(options)
+  const running = readServerFile(data)
+  if (running !== null)
+    throw new CliError(exits.unavailable, `The server with process ${running.pid} uses ${data}.`, 'Stop it first.')
+  const from = resolve(given)
+  // Before the present store is touched.
+  lookThrough(from)
+  useFolder(dirname(file))
+  const aside = existsSync(file) ? moveAside(file, options.replace ?? false) : null
+  const { resources, events, systemEpoch } = await restoreSqlite(from, file)
+  if (printer.isJson) return printer.json({ file, aside, resources, events, systemEpoch })
+  printer.line(`${file}: ${counted(resources, 'resource')}, up to event ${events}, system epoch ${systemEpoch}.`)
+  if (aside !== null) printer.line(`The store that was there is now ${aside}.`)
+  printer.line('What was under way when the back-up was taken is healed at the next start.')
+}
+
+/** With all that lies beside it: log, leases, locks. */
+function moveAside(file: string, isAllowed: boolean): string {
+  if (!isAllowed)
+    throw new CliError(exits.cannotCreate, `${file} is there already.`, 'With --replace it is moved aside.')
+  const aside = `${file}.before-${stampOf()}`
+  const folder = dirname(file)
+  for (const name of readdirSync(folder)) {
+    const isPart = name === basename(file) || /^(-wal|-shm|\.worker)/.test(name.slice(basename(file).length))
+    if (!name.startsWith(basename(file)) || !isPart) continue
+    renameSync(join(folder, name), join(folder, `${basename(aside)}${name.slice(basename(file).length)}`))
+  }
+  return aside
+}
+
+const marks: Readonly<Record<Finding['verdict'], readonly [mark: string, style: 'green' | 'yellow' | 'red']>> = {
+  well: ['✔', 'green'],
+  doubtful: ['!', 'yellow'],
+  bad: ['✘', 'red'],
+}
+
+async function doctor({ printer, options }: Shell<object>): Promise<void> {
+  const findings = await examine(options)
+  if (findings.some(({ verdict }) => verdict === 'bad')) process.exitCode = exits.notWell
+  if (printer.isJson) return printer.json(findings)
+  const width = Math.max(...findings.map(({ what }) => what.length))
+  for (const { verdict, what, says, advice } of findings) {
+    const [mark, style] = marks[verdict]
+    printer.line(`${printer.paint(style, mark)} ${what.padEnd(width)}  ${says}`)
+    if (advice !== '') printer.line(`  ${' '.repeat(width)}  ${printer.dim(advice)}`)
+  }
+  const bad = findings.filter(({ verdict }) => verdict !== 'well').length
+  printer.line(bad === 0 ? 'All is well.' : `${counted(bad, 'finding')} to look at.`)
+}

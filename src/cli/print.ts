@@ -1,0 +1,139 @@
+// How the command line looks: tables that line up, colours only on a terminal, times as people say them, JSON for programs.
+import { styleText } from 'node:util'
+import { isoTime, systemClock } from '../base/clock.ts'
+
+type Style = Parameters<typeof styleText>[0]
+
+/** Where it writes to. Tests give their own. */
+export interface Output {
+  readonly out: (text: string) => void
+  readonly err: (text: string) => void
+  /** Columns of the terminal; null: it is none, and nothing is cut or drawn over. */
+  readonly columns: number | null
+  readonly isColoured: boolean
+  readonly isJson: boolean
+}
+
+export const terminalOutput = (isJson: boolean): Output => {
+  const isTerminal = process.stdout.isTTY
+  const isForced = (process.env['FORCE_COLOR'] ?? '') !== '' && process.env['FORCE_COLOR'] !== '0'
+  const isRefused = (process.env['NO_COLOR'] ?? '') !== '' || process.env['TERM'] === 'dumb'
+  return {
+    out: (text) => void process.stdout.write(`${text}\n`),
+    err: (text) => void process.stderr.write(`${text}\n`),
+    columns: isTerminal ? process.stdout.columns : null,
+    isColoured: !isJson && !isRefused && (isTerminal || isForced),
+    isJson,
+  }
+}
+
+export class Printer {
+  readonly output: Output
+
+  constructor(output: Output) {
+    this.output = output
+  }
+
+  get isJson(): boolean {
+    return this.output.isJson
+  }
+
+  line(text = ''): void {
+    this.output.out(text)
+  }
+
+  /** Beside what was asked for: not part of the answer. */
+  note(text: string): void {
+    this.output.err(text)
+  }
+
+  json(value: unknown): void {
+    this.output.out(JSON.stringify(value, null, 2))
+  }
+
+  paint(style: Style, text: string): string {
+    return this.output.isColoured ? styleText(style, text, { validateStream: false }) : text
+  }
+
+  dim(text: string): string {
+    return this.paint('gray', text)
+  }
+
+  bold(text: string): string {
+    return this.paint('bold', text)
+  }
+
+  /** A status in the colour of its kind. */
+  status(status: string, kind: string): string {
+    return this.paint(colours[kind] ?? 'reset', status)
+  }
+
+  /** Rows under headings, as wide as what is in them; the last column is cut where the terminal ends. */
+  table(headings: readonly string[], rows: readonly (readonly string[])[]): void {
+    const widths = headings.map((heading, i) => Math.max(heading.length, ...rows.map((row) => widthOf(row[i] ?? ''))))
+    const line = (cells: readonly string[]) =>
+      this.#cut(cells.map((cell, i) => (i === cells.length - 1 ? cell : pad(cell, widths[i]!))).join('  ')).trimEnd()
+    this.line(this.dim(line(headings)))
+    for (const row of rows) this.line(line(row))
+  }
+
+  /** Names and values under each other. */
+  facts(rows: readonly (readonly [name: string, value: string])[]): void {
+    const width = Math.max(...rows.map(([name]) => name.length))
+    for (const [name, value] of rows) {
+      const [first = '', ...rest] = value.split('\n')
+      this.line(`${this.dim(name.padEnd(width))}  ${first}`)
+      for (const more of rest) this.line(`${' '.repeat(width)}  ${more}`)
+    }
+  }
+
+  #cut(text: string): string {
+    const { columns } = this.output
+    if (columns === null || widthOf(text) <= columns || text.includes('\u001b')) return text
+    return `${text.slice(0, columns - 1)}…`
+  }
+}
+
+const colours: Readonly<Record<string, Style>> = {
+  stable: 'green',
+  transitional: 'blue',
+  failed: 'red',
+  terminal: 'gray',
+}
+
+// oxlint-disable-next-line no-control-regex
+const widthOf = (text: string): number => text.replaceAll(/\u001b\[\d+m/g, '').length
+const pad = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - widthOf(text)))
+
+/** How long, in the two largest units. */
+export function lasting(ms: number): string {
+  const seconds = Math.round(ms / 1_000)
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  if (seconds < 60) return `${seconds} s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return seconds % 60 === 0 ? `${minutes} min` : `${minutes} min ${seconds % 60} s`
+  const hours = Math.floor(minutes / 60)
+  if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`
+  return `${Math.floor(hours / 24)} days`
+}
+
+/** A moment beside now: `12 s ago`, `in 3 min`. */
+export function beside(at: string, now = systemClock.now()): string {
+  const ms = Date.parse(at) - now
+  if (Math.abs(ms) < 1_000) return 'now'
+  return ms < 0 ? `${lasting(-ms)} ago` : `in ${lasting(ms)}`
+}
+
+/** A moment with its distance: `14:03:22 (in 3 min)`, with the day where it is another one. */
+export function moment(at: string, now = systemClock.now()): string {
+  const today = isoTime(now).slice(0, 10)
+  const day = at.slice(0, 10)
+  const time = `${at.slice(11, 19)} UTC`
+  return `${day === today ? time : `${day} ${time}`} (${beside(at, now)})`
+}
+
+/** `1 cluster`, `2 clusters`. */
+export const counted = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`
+
+/** A value as it stands in a line. */
+export const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))

@@ -1,0 +1,205 @@
+// `homeostat serve` and `homeostat work`: a store, an engine and a server put together, started in order, and ended in order.
+import { createServer as createProbe } from 'node:net'
+import { resolve } from 'node:path'
+import { MessageChannel } from 'node:worker_threads'
+import { systemClock } from '../base/clock.ts'
+import { HomeostatError } from '../base/errors.ts'
+import { secretText } from '../base/random.ts'
+import { createEngine, type Engine } from '../engine/engine.ts'
+import type { Log } from '../engine/log.ts'
+import { createServer, type HomeostatServer } from '../server/http-server.ts'
+import { CliError, exits } from './cli-error.ts'
+import { loadConfig, togetherOf, type Config } from './config.ts'
+import { devSwitches } from './dev-mode.ts'
+import { openStore, storeOf, useFolder } from './open-store.ts'
+import { consoleFolder, pagesOf } from './pages.ts'
+import { counted, type Printer } from './print.ts'
+import { lastToken, removeServerFile, writeServerFile } from './server-file.ts'
+import { version } from './version.ts'
+
+export interface ServeOptions {
+  readonly config?: string
+  readonly data: string
+  readonly store?: string
+  readonly host?: string
+  readonly port?: string
+  readonly dev?: boolean
+  readonly demo?: boolean
+  /** False: others carry out what is asked for here. */
+  readonly worker: boolean
+  /** False: only a worker. */
+  readonly api: boolean
+  /** False: without pages. */
+  readonly console: boolean
+}
+
+const defaultPort = 4600
+
+/** Runs until it is told to stop. */
+export async function serve(options: ServeOptions, printer: Printer): Promise<void> {
+  const data = resolve(options.data)
+  const isDev = options.dev ?? false
+  useFolder(data)
+  const config = await loadConfig(options.config, { data, isDev })
+  const host = options.host ?? config.host ?? '127.0.0.1'
+  const port = portOf(options.port ?? process.env['PORT'], config.port ?? defaultPort)
+  // Before anything is opened or begun: whoever starts it twice by mistake must not take work over for a moment.
+  if (options.api) await mustBeFree(host, port)
+
+  const log = logTo(printer)
+  const store = await openStore(storeOf(data, options.store ?? config.store))
+  const { lifecycles, drivers } = togetherOf(config)
+  const engine = createEngine({
+    store,
+    lifecycles,
+    drivers,
+    log,
+    options: { name: options.api ? 'serve' : 'work', ...config.engine, worker: options.worker },
+  })
+  await engine.start()
+  const server = options.api ? await startServer({ config, options, engine, host, port, data, log, isDev }) : null
+  const demo = new AbortController()
+  if (options.demo) beginDemo(config, engine, demo.signal, log)
+  await tellStart({ server, data, options, printer, count: lifecycles.length })
+
+  await untilToldToStop(printer)
+  demo.abort()
+  printer.note('Stopping: what is under way is finished or handed over. Ctrl-C again ends it at once.')
+  if (server !== null) removeServerFile(data)
+  await server?.stop()
+  await engine.stop()
+  await store.close()
+  for (const world of config.worlds ?? []) await world.close()
+  printer.note('Stopped.')
+}
+
+interface Starting {
+  readonly config: Config
+  readonly options: ServeOptions
+  readonly engine: Engine
+  readonly host: string
+  readonly port: number
+  readonly data: string
+  readonly log: Log
+  readonly isDev: boolean
+}
+
+async function startServer(given: Starting): Promise<HomeostatServer> {
+  const { config, options, engine, host, port, data, log, isDev } = given
+  const { access = 'closed', secure = false, proxies = [] } = config.auth ?? {}
+  const own = process.env['HOMEOSTAT_ADMIN_TOKEN'] || undefined
+  const token = own ?? lastToken(data) ?? secretText()
+  const server = createServer({
+    engine,
+    host,
+    port,
+    access,
+    secure,
+    proxies,
+    version: version(),
+    log,
+    adminToken: token,
+    dev: isDev ? devSwitches(config.worlds ?? []) : undefined,
+    ...(options.console ? { pages: pagesOf(consoleFolder()) } : {}),
+  })
+  const url = await server.start()
+  writeServerFile(data, { url: reachable(url), pid: process.pid, ...(own === undefined ? { token } : {}) })
+  return server
+}
+
+/** An address that is listened on everywhere is reached here. */
+const reachable = (url: string): string => url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
+
+async function tellStart(given: {
+  readonly server: HomeostatServer | null
+  readonly data: string
+  readonly options: ServeOptions
+  readonly printer: Printer
+  readonly count: number
+}): Promise<void> {
+  const { server, data, options, printer, count } = given
+  const what = [
+    ...(server === null ? [] : [options.console ? 'API, console' : 'API']),
+    ...(options.worker ? ['worker'] : []),
+  ].join(' and ')
+  const mode = options.dev ? ', development mode' : ''
+  printer.line(`Homeostat ${version()}: ${what} for ${counted(count, 'lifecycle')}${mode}. Data in ${data}`)
+  if (server === null) return
+  const ticket = await server.newTicket()
+  printer.line(`Open ${printer.bold(`${reachable(server.url)}/#ticket=${ticket}`)}`)
+  printer.line(printer.dim('     It signs you in once, within a quarter of an hour. Ctrl-C stops the server.'))
+}
+
+function beginDemo(config: Config, engine: Engine, signal: AbortSignal, log: Log): void {
+  if (config.demo === undefined) throw new CliError(exits.usage, 'The config has no demo.', 'Leave --demo out.')
+  void config.demo(engine, signal).catch((error: unknown) => log('error', 'the demo has ended', { error }))
+}
+
+function portOf(given: string | undefined, otherwise: number): number {
+  if (given === undefined || given === '') return otherwise
+  const port = Number(given)
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port
+  throw new CliError(exits.usage, `'${given}' is not a port.`, 'Give a number from 0 to 65535; 0 takes a free one.')
+}
+
+/** Listens for a moment: the answer is better than the server's, and it comes before anything else is done. */
+function mustBeFree(host: string, port: number): Promise<void> {
+  if (port === 0) return Promise.resolve()
+  const probe = createProbe()
+  return new Promise((done, fail) => {
+    probe.once('error', ({ code }: NodeJS.ErrnoException) => {
+      const reason = code === 'EADDRINUSE' ? 'is in use' : code === 'EACCES' ? 'is not for you' : `gives ${code}`
+      const hint = `Take another one: --port ${port + 1}, or PORT=${port + 1}. 0 takes a free one.`
+      fail(new CliError(exits.unavailable, `Port ${port} on ${host} ${reason}.`, hint))
+    })
+    probe.listen(port, host, () => probe.close(() => done()))
+  })
+}
+
+/** The first signal lets it end in order, the second ends it at once. */
+function untilToldToStop(printer: Printer): Promise<void> {
+  // A server without requests must not end by itself, and the engine's timers keep nothing alive.
+  const alive = keepAlive()
+  return new Promise((done) => {
+    let isStopping = false
+    const stop = () => {
+      if (isStopping) {
+        printer.note('Ended at once: what was under way is taken over at the next start.')
+        process.exit(exits.interrupted)
+      }
+      isStopping = true
+      alive()
+      done()
+    }
+    process.on('SIGINT', stop)
+    process.on('SIGTERM', stop)
+  })
+}
+
+/** An open handle that does nothing. */
+function keepAlive(): () => void {
+  const { port1 } = new MessageChannel()
+  port1.on('message', () => {})
+  return () => port1.close()
+}
+
+/** Warnings and errors, a line each. Programs read JSON lines; people read words. */
+export function logTo(printer: Printer): Log {
+  return (level, message, fields = {}) => {
+    // What the check of the declarations doubts is told by `homeostat check`, not at each start.
+    if (level === 'debug' || level === 'info' || 'suggestion' in fields) return
+    const given = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, plain(value)]))
+    if (process.stderr.isTTY) {
+      const rest = Object.entries(given).map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+      return printer.note([level === 'error' ? 'error:' : 'warning:', message, ...rest].join(' '))
+    }
+    printer.note(JSON.stringify({ at: systemClock.now(), level, message, ...given }))
+  }
+}
+
+const plain = (value: unknown): unknown =>
+  value instanceof HomeostatError
+    ? `${value.code}: ${value.message}`
+    : value instanceof Error
+      ? (value.stack ?? value.message)
+      : value

@@ -1,0 +1,57 @@
+// Where the command line finds the server of this machine: a file in the data folder, for its owner alone, while the server runs.
+// Beside it `pid`, for `kill`. What a killed server left is recognised: its process is gone.
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+
+export interface ServerFile {
+  readonly url: string
+  readonly pid: number
+  /** Made up at the start; left out when the installation has an admin token of its own. */
+  readonly token?: string | undefined
+}
+
+const fileIn = (data: string): string => join(data, 'server.json')
+
+export function writeServerFile(data: string, content: ServerFile): void {
+  removeServerFile(data)
+  writeFileSync(fileIn(data), `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 })
+  writeFileSync(join(data, 'pid'), `${content.pid}\n`)
+}
+
+export function removeServerFile(data: string): void {
+  for (const file of [fileIn(data), join(data, 'pid')]) rmSync(file, { force: true })
+}
+
+/** Of a server that runs; null: none does. */
+export function readServerFile(data: string): ServerFile | null {
+  const found = read(data)
+  return found !== null && isAlive(found.pid) ? found : null
+}
+
+/** The token that a killed server made up: whoever waits for its return need not ask again. */
+export const lastToken = (data: string): string | undefined => read(data)?.token
+
+function read(data: string): ServerFile | null {
+  try {
+    return JSON.parse(readFileSync(fileIn(data), 'utf8')) as ServerFile
+  } catch {
+    return null
+  }
+}
+
+/** The nearest data folder with a server's file, in this folder or one above it. */
+export function findData(from: string): string | null {
+  for (let folder = resolve(from); ; folder = dirname(folder)) {
+    if (existsSync(fileIn(join(folder, 'data')))) return join(folder, 'data')
+    if (dirname(folder) === folder) return null
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

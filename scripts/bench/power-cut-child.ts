@@ -42,15 +42,16 @@ else await finish()
 async function fill(): Promise<void> {
   const parent = { type: 'bench.pool', id: 'pool' }
   const properties = { sizeGb: 10, label: 'measured' }
-  const mustBeAccepted = (work: Promise<{ accepted: boolean }>, done: () => void) =>
-    void work.then(({ accepted }) => (accepted ? done() : process.exit(1)))
+  const fail = () => process.exit(1)
+  const mustBeAccepted = (work: Promise<{ accepted: boolean }>, then: () => void) =>
+    void work.then(({ accepted }) => (accepted ? then() : fail()), fail)
   const pool = { kind: 'importResource', type: 'bench.pool', id: 'pool', status: 'Open', by: 'bench' } as const
   await engine.submit({ ...pool, properties: { region: 'here' } })
   const rests = { kind: 'importResource', type: 'bench.volume', parent, status: 'Available', by: 'bench' } as const
   await keepInFlight((done) => mustBeAccepted(engine.submit({ ...rests, properties }), done), resting, 4_000)
   say('resting')
-  const create = (done: () => void) =>
-    void engine.create('bench.volume', { parent, properties }, { by: 'bench' }).then(done)
+  const create = (then: () => void) =>
+    void engine.create('bench.volume', { parent, properties }, { by: 'bench' }).then(then, fail)
   await keepInFlight(create, stuck, 4_000)
   say('stuck')
 }

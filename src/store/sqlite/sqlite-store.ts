@@ -189,7 +189,7 @@ class SqliteStore implements Store {
   }
 
   counts() {
-    return this.guarded(() => this.reader.counts())
+    return this.guarded(() => this.writer.counts(() => this.reader.counts()))
   }
 
   history(no: No, before: number | null, limit: number) {

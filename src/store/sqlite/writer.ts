@@ -4,12 +4,13 @@
 // While much is written, batches are only understood here and carried out by a thread; what does not go smoothly there is done
 // again here, when the thread has nothing to do. Next to other processes that write, everything is done here.
 import { Defect } from '../../base/assert.ts'
-import type { Batch, CommitAnswer, MaybePromise } from '../store.ts'
+import type { Batch, CommitAnswer, MaybePromise, StatusCount } from '../store.ts'
 import { errorOf, type CommitThread } from './commit-thread.ts'
 import { isConstraint } from './connection.ts'
 import type { Plan, Planner } from './planner.ts'
 import type { Shapes } from './shapes.ts'
 import type { SheetWriter } from './sheet-writer.ts'
+import { Tally } from './tally.ts'
 import { sameHeads, type Heads, type Turns } from './turns.ts'
 import type { Verifier } from './verifier.ts'
 
@@ -42,6 +43,7 @@ export class Writer {
   private thread: CommitThread | null = null
   /** Where the feed will stand when the thread has carried out all it was sent. */
   private planned: Heads = this.heads
+  private readonly tally = new Tally()
   private writesInLargeBatches = 0
   private besideOthers = 0
 
@@ -81,6 +83,17 @@ export class Writer {
     this.foreign = true
     this.besideOthers = commitsBesideOthers
     this.parts.planner.forget()
+    this.tally.forget()
+  }
+
+  /** `count` counts what is in the file. */
+  counts(count: () => readonly StatusCount[]): readonly StatusCount[] {
+    this.refresh()
+    if (this.tally.isKnown) return this.tally.list()
+    const counted = count()
+    // What the thread is at may be in the file already, and would be counted again when it is answered.
+    if (this.thread === null || this.thread.isIdle) this.tally.begin(counted)
+    return counted
   }
 
   /** Commits that may be asked for before the first is answered. */
@@ -130,12 +143,12 @@ export class Writer {
     switch (answer?.outcome) {
       case 'done':
         if (plan!.to.commits > this.heads.commits) this.heads = plan!.to
-        return committed(batch, plan!)
+        return this.committed(batch, plan!)
       case 'failed':
         this.parts.planner.forget()
         // A thread that is gone may have carried it out: then the feed stands where it would.
         if (!thread.isGone) throw errorOf(answer)
-        if (this.isCarriedOut(plan!)) return committed(batch, plan!)
+        if (this.isCarriedOut(plan!)) return this.committed(batch, plan!)
         break
       case 'moved':
         if (answer.feed.writer !== this.parts.me) this.sawOthers()
@@ -171,6 +184,7 @@ export class Writer {
   change<T>(work: () => T): T {
     const { turns, shapes } = this.parts
     this.begin()
+    this.tally.forget()
     let result: T
     try {
       result = work()
@@ -211,7 +225,7 @@ export class Writer {
       throw turns.told(error)
     }
     this.end(plan.to)
-    return committed(batch, plan)
+    return this.committed(batch, plan)
   }
 
   private begin(): void {
@@ -244,10 +258,11 @@ export class Writer {
     shapes.forgetAdded()
     planner.forget()
   }
-}
 
-/** The batch is in the store: its states learn their latest events. */
-function committed(batch: Batch, { from, lasts }: Plan): CommitAnswer {
-  for (let i = 0; i < lasts.length; i++) batch.writes[i]!.after.last = lasts[i]!
-  return { committed: true, first: from.events + 1 }
+  /** The batch is in the store: its states learn their latest events. */
+  private committed(batch: Batch, { from, lasts }: Plan): CommitAnswer {
+    for (let i = 0; i < lasts.length; i++) batch.writes[i]!.after.last = lasts[i]!
+    this.tally.committed(batch)
+    return { committed: true, first: from.events + 1 }
+  }
 }

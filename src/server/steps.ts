@@ -34,7 +34,8 @@ function liveStates(operation: OperationPlan, run: Run): WireStep['state'][] {
 function endedStates(operation: OperationPlan, view: RunView, events: readonly StoredEvent[]): WireStep['state'][] {
   const named = (kind: string) =>
     new Set(events.filter((event) => event.kind === kind).map(({ detail }) => detail?.['step']))
-  const [done, undone, failed] = [named('stepDone'), named('undone'), named('failed')]
+  const [done, undone] = [named('stepDone'), named('undone')]
+  const failed = new Set(events.filter(isFailure).map(({ detail }) => detail?.['step']))
   const isDone = view.state === 'succeeded'
   const last = operation.steps.length - 1
   return operation.steps.map(({ name, index }) => {
@@ -45,3 +46,7 @@ function endedStates(operation: OperationPlan, view: RunView, events: readonly S
     return isDone ? 'skipped' : 'todo'
   })
 }
+
+/** What failed for good; without an undo that is told with the landing. */
+export const isFailure = ({ kind, detail }: StoredEvent): boolean =>
+  kind === 'failed' || (kind === 'landed' && detail?.['failed'] === true)

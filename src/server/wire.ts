@@ -8,7 +8,7 @@ import type { RunView } from '../engine/run-waiter.ts'
 import { z } from 'zod'
 import type * as shape from '../protocol/shapes.ts'
 import { sees, type Principal } from './principal.ts'
-import { stepsOf } from './steps.ts'
+import { isFailure, stepsOf } from './steps.ts'
 
 export type WireResource = z.infer<typeof shape.resource>
 export type WireRun = z.infer<typeof shape.run>
@@ -46,12 +46,15 @@ export class Wire {
     }
     for (const resource of await this.#engine.getMany(missing)) {
       if (resource === null) continue
-      found.set(resource.no, this.#learn(resource))
+      found.set(resource.no, this.learn(resource))
     }
     return found
   }
 
-  #learn({ no, type, id, tenant }: Resource): Ref {
+  /** A resource that is at hand need not be asked for by its number. */
+  learn({ no, type, id, tenant }: Resource): Ref {
+    const known = this.#names.get(no)
+    if (known !== undefined) return known
     const ref = { type, id, tenant }
     if (this.#names.size >= namesMax) this.#names.delete(this.#names.keys().next().value!)
     this.#names.set(no, ref)
@@ -167,7 +170,7 @@ export class Wire {
   #run(view: RunView, ref: Ref, events: readonly StoredEvent[] | null): WireRun {
     const { id, operation, kind, state, isOver, status, by, live } = view
     const plan = this.#engine.plans.get(ref.type)?.operations.get(operation)
-    const failures = (events ?? []).filter((event) => event.kind === 'failed' || event.kind === 'attemptFailed')
+    const failures = (events ?? []).filter((event) => isFailure(event) || event.kind === 'attemptFailed')
     return {
       id,
       resource: { type: ref.type, id: ref.id },

@@ -4,6 +4,7 @@ import { canonical, type Json } from '../base/json.ts'
 import { HomeostatError } from '../base/errors.ts'
 import type { Command } from '../decision/command.ts'
 import { runId, type Resource } from '../decision/state.ts'
+import { liveRunView, type RunView } from '../engine/run-waiter.ts'
 import { z } from 'zod'
 import type { Answer, Body, Parameters, Query } from '../protocol/route.ts'
 import type { RouteName, Routes } from '../protocol/routes.ts'
@@ -215,14 +216,19 @@ export class Call<Name extends RouteName = RouteName> {
     readonly resource: Resource
     readonly begun: number
   }): Promise<{ readonly resource: WireResource; readonly run: WireRun | null }> {
-    const { wire, engine } = this.services
+    const { wire } = this.services
     const { resource: changed, begun } = done
     const resource = await wire.resource(this.principal, changed)
     if (begun === 0) return { resource, run: null }
-    const view = await engine.run(runId({ no: changed.no, begun })).catch((error: unknown) => {
+    wire.learn(changed)
+    const view = changed.run?.begun === begun ? liveRunView(changed) : await this.#endedView(changed.no, begun)
+    return { resource, run: view === null ? null : ((await wire.runs(this.principal, [view]))[0] ?? null) }
+  }
+  /** It ended in the same commit, or it waits its turn: then there is none yet. */
+  #endedView(no: number, begun: number): Promise<RunView | null> {
+    return this.services.engine.run(runId({ no, begun })).catch((error: unknown) => {
       if (error instanceof HomeostatError && error.code === 'run_not_found') return null
       throw error
     })
-    return { resource, run: view === null ? null : ((await wire.runs(this.principal, [view]))[0] ?? null) }
   }
 }

@@ -8,8 +8,10 @@ import { parseArgs } from 'node:util'
 import type { Bench, Figure } from './bench/bench.ts'
 import { decideRate } from './bench/decide-rate.ts'
 import { postgresGround, sqliteGround } from './bench/ground.ts'
+import { growth } from './bench/growth.ts'
 import { idle } from './bench/idle.ts'
 import { latency } from './bench/latency.ts'
+import { powerCut } from './bench/power-cut.ts'
 import { recovery } from './bench/recovery.ts'
 import { sharing } from './bench/sharing.ts'
 import { throughput } from './bench/throughput.ts'
@@ -20,7 +22,7 @@ const ofStore: Readonly<Record<string, Readonly<Record<string, Bench>>>> = {
   postgres: { P2: throughput, P3: sharing, P4: latency, P5: recovery, P9: idle },
 }
 /** These take minutes: only when asked for. */
-const long: Readonly<Record<string, Bench>> = {}
+const long: Readonly<Record<string, Bench>> = { P6: powerCut, P7: growth }
 
 const { values } = parseArgs({
   options: {

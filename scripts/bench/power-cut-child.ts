@@ -32,8 +32,12 @@ store.commit = (batch) => {
 const hang = () => new Promise<never>(() => setInterval(() => {}, 1_000))
 const volume = mode === 'fill' ? { ...drivers['bench.volume'], format: hang } : drivers['bench.volume']
 // Of the runs that are accepted most wait for their turn, as in a cloud that was busy when the power failed.
-const options = { ...manyInFlight, runs: 200_000 }
-const engine = createEngine({ store, lifecycles, drivers: { ...drivers, 'bench.volume': volume }, options })
+const engine = createEngine({
+  store,
+  lifecycles,
+  drivers: { ...drivers, 'bench.volume': volume },
+  options: manyInFlight,
+})
 await engine.start()
 
 if (mode === 'fill') await fill()

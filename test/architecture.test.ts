@@ -18,6 +18,8 @@ const mayImport: Record<string, readonly string[]> = {
   protocol: ['base'],
   client: ['base', 'lifecycle', 'protocol'],
   server: ['base', 'lifecycle', 'decision', 'engine', 'drawing', 'protocol', 'store'],
+  /** Of the server only how strangers are called and how their JSON is read. */
+  remote: ['base', 'lifecycle', 'server'],
 }
 /** Only these may be touched only there. */
 const onlyIn: readonly { readonly what: string; readonly pattern: RegExp; readonly allowed: RegExp }[] = [

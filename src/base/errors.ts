@@ -160,6 +160,12 @@ export const codes = {
     retryable: false,
     summary: 'The driver lacks functions that the declaration names.',
   },
+  driver_unsuitable: {
+    http: 500,
+    exit: 78,
+    retryable: false,
+    summary: 'The driver cannot be used as it is set up; the message tells what to change.',
+  },
   store_unavailable: { http: 503, exit: 75, retryable: true, summary: 'The store does not answer.' },
   store_corrupt: { http: 503, exit: 74, retryable: false, summary: 'The store is damaged; restore a back-up.' },
   schema_newer: { http: 500, exit: 78, retryable: false, summary: 'The store was written by a newer Homeostat.' },

@@ -14,14 +14,17 @@ export class BatchState {
   /** Names that nobody has. */
   readonly absent = new Map<string, { readonly type: string; readonly id: string }>()
   readonly gathered = new Gathered()
+  /** What is cached was taken as it is, however old. */
+  hasRelied = false
 
   constructor(id: number, asOf: number) {
     this.id = id
     this.asOf = asOf
   }
 
-  get isDirty(): boolean {
-    return this.writes.length > 0 || !this.gathered.isEmpty
+  /** There is something to write, or something was read that may be old: only a commit tells whether what was decided on it holds. */
+  get mustCommit(): boolean {
+    return this.writes.length > 0 || !this.gathered.isEmpty || this.hasRelied
   }
 
   /** Created in this batch: the store can have nothing that refers to it. */

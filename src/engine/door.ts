@@ -73,7 +73,11 @@ export class Door {
     this.#store = options.store
     this.#clock = options.clock
     this.#pause = new Pause(options.clock)
-    this.#set = new WorkingSet({ plans: options.plans, cacheSize: options.cacheSize ?? 10_000 })
+    this.#set = new WorkingSet({
+      plans: options.plans,
+      cacheSize: options.cacheSize ?? 10_000,
+      relies: options.store.learnsLater ?? false,
+    })
     this.#batchLimit = options.batchLimit ?? 500
   }
 
@@ -178,7 +182,7 @@ export class Door {
           this.#set.rollback([])
           return this.#settleHalves(items)
         }
-        if (!this.#set.dirty && !items.some((item) => item.decision!.accepted)) {
+        if (!this.#set.mustCommit && !items.some((item) => item.decision!.accepted)) {
           answer = null
         } else {
           this.#known = { at: this.#clock.monotonic(), asOf: this.#known.asOf }

@@ -190,6 +190,24 @@ describe('the working set', () => {
     expect(set.batch().guards).toEqual([])
   })
 
+  test('where the store learns later, commands of a run rely on what is cached, and the commit must verify it', () => {
+    const set = new WorkingSet({ plans, cacheSize: 100, relies: true })
+    set.begin(0, 1)
+    set.supply({ ask: 'resource', no: 1 }, resource(1, null))
+    set.supply({ ask: 'resource', no: 2 }, null)
+    set.begin(0, 2)
+    set.strict = true
+    expect([set.resource(1), set.missing]).toEqual([null, [{ ask: 'resource', no: 1 }]])
+    expect(set.mustCommit).toBe(false)
+    set.strict = false
+    expect(set.resource(1)?.no).toBe(1)
+    expect(set.mustCommit).toBe(true)
+    expect(set.batch().guards).toEqual([{ guard: 'revision', no: 1, revision: 1 }])
+    // That something is not there is verified by no guard.
+    set.missing = []
+    expect([set.resource(2), set.missing]).toEqual([null, [{ ask: 'resource', no: 2 }]])
+  })
+
   test('what is not owned is forgotten when there is too much of it, or when others have written', () => {
     const set = new WorkingSet({ plans, cacheSize: 10 })
     set.reborn(1)

@@ -33,6 +33,7 @@ export class WorkingSet implements Situation {
 
   readonly #plans: Plans
   readonly #cacheSize: number
+  readonly #relies: boolean
   readonly #entries = new Map<No, Entry>()
   /** Resources with ids given by users, by type and id. */
   readonly #named = new Map<string, Entry>()
@@ -45,10 +46,11 @@ export class WorkingSet implements Situation {
   #batches = 1
   #batch = new BatchState(1, 1)
 
-  /** `cacheSize`: entries kept beside the owned ones. */
-  constructor(options: { readonly plans: Plans; readonly cacheSize: number }) {
+  /** `cacheSize`: entries kept beside the owned ones. `relies`: commands of a run take what is cached, however old; the commit verifies it. */
+  constructor(options: { readonly plans: Plans; readonly cacheSize: number; readonly relies?: boolean }) {
     this.#plans = options.plans
     this.#cacheSize = options.cacheSize
+    this.#relies = options.relies ?? false
   }
 
   /** Facts that were looked for and are not loaded: whatever was computed meanwhile is void. */
@@ -181,9 +183,8 @@ export class WorkingSet implements Situation {
     this.#batch.gathered.add(changes)
   }
 
-  /** True when there is something to write. */
-  get dirty(): boolean {
-    return this.#batch.isDirty
+  get mustCommit(): boolean {
+    return this.#batch.mustCommit
   }
 
   batch(): Batch {
@@ -266,10 +267,11 @@ export class WorkingSet implements Situation {
     if (!entry.known) return false
     const { id } = this.#batch
     if (entry.asOf === this.#asOf || entry.read === id || entry.written === id) return true
-    return !this.strict && entry.isOwned
+    if (this.strict || entry.isOwned) return !this.strict
+    this.#batch.hasRelied ||= this.#relies && entry.resource !== null
+    return this.#relies && entry.resource !== null
   }
 
-  /** What is stored is this now. */
   #store(entry: Entry, resource: Resource | null, asOf = this.#asOf): void {
     const run = resource === null ? null : resource.run
     const isOwned = run !== null && run.owner === this.owner

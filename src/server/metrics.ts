@@ -33,7 +33,8 @@ export class Metrics {
   readonly #begun = new Map<string, { readonly at: number; readonly operation: string }>()
   readonly #delay = monitorEventLoopDelay({ resolution: 20 })
   #stop: (() => Promise<void>) | null = null
-  #fencedSeen = 0
+  /** How far counters are that follow a figure of the engine. */
+  readonly #seen = new Map<Counter, number>()
 
   readonly #resources = this.#gauge('homeostat_resources', 'Resources by status.', ['type', 'state', 'state_class'])
   readonly #stateAge = this.#gauge(
@@ -70,8 +71,8 @@ export class Metrics {
   readonly #claimWait = this.#histogram('homeostat_claim_wait_seconds', 'From acceptance to the first claim.', ['lane'])
   readonly #lag = this.#gauge('homeostat_worker_event_loop_lag_seconds', 'The 99th percentile of the event loop.')
   readonly #waiting = this.#gauge('homeostat_door_waiting', 'Commands that wait for their commit.')
-  readonly #commands = this.#gauge('homeostat_door_commands', 'Commands answered since the start.')
-  readonly #commits = this.#gauge('homeostat_door_commits', 'Commits made since the start.')
+  readonly #commands = this.#counter('homeostat_commands_total', 'Commands answered.', [])
+  readonly #commits = this.#counter('homeostat_commits_total', 'Commits made.', [])
   readonly #streams = this.#gauge('homeostat_event_streams', 'Open event streams.')
   readonly #build = this.#gauge('homeostat_build_info', 'Which program this is.', ['version'])
   readonly requests = this.#histogram('homeostat_http_request_duration_seconds', 'HTTP requests.', ['route', 'status'])
@@ -173,12 +174,16 @@ export class Metrics {
     if (lastHealingPassAgeMs !== null) this.#lastPass.set((now - lastHealingPassAgeMs) / 1_000)
     this.#lag.set(this.#delay.percentile(99) / 1e9)
     this.#waiting.set(door.waiting)
-    this.#commands.set(door.commands)
-    this.#commits.set(door.commits)
+    this.#follow(this.#commands, door.commands)
+    this.#follow(this.#commits, door.commits)
     this.#streams.set(openStreams())
-    this.#fenced.inc(door.fenced - this.#fencedSeen)
-    this.#fencedSeen = door.fenced
+    this.#follow(this.#fenced, door.fenced)
     this.#leaseLost.inc(0)
+  }
+
+  #follow(counter: Counter, value: number): void {
+    counter.inc(value - (this.#seen.get(counter) ?? 0))
+    this.#seen.set(counter, value)
   }
 
   #gauge(name: string, help: string, labelNames: string[] = []): Gauge {

@@ -128,3 +128,21 @@ test('docs/api.md has every row of the contract, and no other', () => {
   const byCall = (a: (string | undefined)[], b: (string | undefined)[]) => (a[0]! < b[0]! ? -1 : 1)
   expect(rows.toSorted(byCall)).toEqual(expected.toSorted(byCall))
 })
+
+test('the Grafana board and the alert rules name only figures that /metrics has', async () => {
+  const { text } = await shop.ask('GET', '/metrics')
+  const offered = new Set(
+    [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].flatMap(([, name, type]) => namesOf(name!, type!)),
+  )
+  const files = ['grafana/homeostat.json', 'prometheus/alerts.yml']
+  for (const file of files) {
+    const used = readFileSync(new URL(`../../deploy/${file}`, import.meta.url), 'utf8').match(/\bhomeostat_\w+/g) ?? []
+    expect(used.length, file).toBeGreaterThan(5)
+    for (const name of used) expect(offered.has(name), `${name} in ${file}`).toBe(true)
+  }
+  const board = readFileSync(new URL('../../deploy/grafana/homeostat.json', import.meta.url), 'utf8')
+  expect((JSON.parse(board) as { panels: object[] }).panels.length).toBeGreaterThan(10)
+})
+
+const namesOf = (name: string, type: string): string[] =>
+  type === 'histogram' ? [name, `${name}_bucket`, `${name}_sum`, `${name}_count`] : [name]

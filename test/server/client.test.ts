@@ -91,7 +91,8 @@ test('watching gives every event once and in order, also when the connection is 
 test('creates through a connection that drops half of the answers happen exactly once each', async () => {
   const cutter = await startCutter(shop.url, { dropAnswers: 2 })
   const through = createClient({ url: cutter.url, token: adminToken, lifecycles, retryMs: 1, retries: 30 })
-  const count = 160
+  // CREATES=10000 for the long run.
+  const count = Number(process.env['CREATES'] ?? 160)
   const ids = new Set<string>()
   for (let from = 0; from < count; from += 20) {
     const some = Array.from({ length: 20 }, () => through.box.create({ properties: { size: 1 } }))
@@ -101,7 +102,7 @@ test('creates through a connection that drops half of the answers happen exactly
   expect((await client.box.list({ total: 'true' })).total).toBe(count)
   expect(cutter.dropped).toBeGreaterThan(count / 4)
   await cutter.close()
-})
+}, 600_000)
 
 test('the client loads nothing that only Node has', () => {
   const seen = new Set<string>()

@@ -36,7 +36,9 @@ const connect = () =>
 test('clients that come back have every event exactly once and in order, though the server was killed', async () => {
   const client = connect()
   const stop = new AbortController()
-  const seen: CloudEvent[][] = Array.from({ length: 20 }, () => [])
+  // STREAMS=1000 for the long run.
+  const streams = Number(process.env['STREAMS'] ?? 20)
+  const seen: CloudEvent[][] = Array.from({ length: streams }, () => [])
   const watching = seen.map(async (events) => {
     for await (const event of connect().watch({ after: 0, signal: stop.signal, retryMs: 20 })) events.push(event)
   })

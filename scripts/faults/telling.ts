@@ -1,0 +1,132 @@
+// How a campaign is told: a line that is redrawn while it runs, the outcome in words or as one line of JSON, and the figures.
+import { provenance, writeFigures } from '../figures.ts'
+import type { Outcome, Progress } from './campaign.ts'
+import { isClean, type Verdict } from './judge.ts'
+
+export function showProgress({ phase, seconds, counts, done, ready }: Progress): void {
+  if (process.stderr.isTTY !== true) return
+  const faults = Object.entries(done)
+    .map(([name, count]) => `${name} ${count}`)
+    .join(' · ')
+  const line = `${phase} ${seconds.toFixed(0)} s · ${ready} workers · ${counts.acknowledged} acknowledged · ${faults}`
+  process.stderr.write(`\r\x1b[K${line.slice(0, (process.stderr.columns ?? 120) - 1)}`)
+}
+
+export interface Summary {
+  readonly acknowledged: number
+  readonly lost: number
+  readonly doubled: number
+  readonly illegal: number
+  readonly zombieWrites: number
+  readonly stuck: number
+  readonly rulesBroken: number
+  readonly strays: number
+  readonly kills: {
+    readonly workers: number
+    readonly postgres: number
+    readonly failovers: number
+    readonly zombies: number
+    readonly cutCommits: number
+    readonly others: Readonly<Record<string, number>>
+  }
+  readonly fenced: Outcome['fenced']
+  readonly commits: number
+  readonly events: number
+  readonly settledMs: number
+  readonly seed: number
+}
+
+export function summaryOf({ verdict, done, evidence, fenced, settleMs }: Outcome, seed: number): Summary {
+  const { killWorker = 0, freezeWorker = 0, cutCommit = 0, killPrimary = 0, killStandby = 0, failOver = 0 } = done
+  const { freezePrimary = 0, cutLinks = 0, deadLinks = 0, stall = 0, delay = 0, jumpClock = 0, exhaustPool = 0 } = done
+  return {
+    acknowledged: evidence.acknowledged.length,
+    lost: verdict.lost.length,
+    doubled: verdict.doubled.length,
+    illegal: verdict.illegal.length,
+    zombieWrites: verdict.zombieWrites.length,
+    stuck: verdict.stuck.length,
+    rulesBroken: verdict.rules.length,
+    strays: verdict.strays.length,
+    kills: {
+      workers: killWorker,
+      // A failover begins with the loss of a primary.
+      postgres: killPrimary + killStandby + failOver,
+      failovers: failOver,
+      zombies: freezeWorker,
+      cutCommits: cutCommit,
+      others: { freezePrimary, cutLinks, deadLinks, stall, delay, jumpClock, exhaustPool },
+    },
+    fenced,
+    commits: evidence.commits.length,
+    events: evidence.numbered,
+    settledMs: Math.round(settleMs),
+    seed,
+  }
+}
+
+/** Not possible here, and why. */
+export const leftOut = [
+  'clock jumps are made inside the worker processes (faketime is not among the dependencies)',
+  'a full disk is not part of a campaign (it needs a mounted file system of its own, and so root)',
+]
+
+export function tellOutcome(
+  outcome: Outcome,
+  { seed, isJson, hasFigures, minutes }: { seed: number; isJson: boolean; hasFigures: boolean; minutes: string },
+): 0 | 1 {
+  if (process.stderr.isTTY === true) process.stderr.write('\r\x1b[K')
+  const summary = summaryOf(outcome, seed)
+  const { verdict, counts } = outcome
+  for (const [promise, faults] of Object.entries(verdict as unknown as Record<keyof Verdict, string[]>))
+    for (const fault of faults.slice(0, 10)) process.stderr.write(`${promise}: ${fault}\n`)
+  if (hasFigures) writeFigures('Faults', figureLines(outcome, summary, minutes))
+  if (!isJson) {
+    process.stdout.write(`${figureLines(outcome, summary, minutes).slice(2).join('\n')}\n`)
+    process.stdout.write(
+      `Asked again without an answer: ${counts.repeated}; refused: ${JSON.stringify(counts.codes)}\n`,
+    )
+  }
+  process.stdout.write(`${JSON.stringify(summary)}\n`)
+  return isClean(verdict) ? 0 : 1
+}
+
+function figureLines({ counts, parked }: Outcome, summary: Summary, minutes: string): string[] {
+  const { kills, fenced } = summary
+  const row = (name: string, value: unknown) =>
+    `| ${name} | ${typeof value === 'number' ? value.toLocaleString('en') : String(value)} |`
+  const systems = Object.entries(counts.systems)
+    .map(([name, count]) => `${name} ${count.toLocaleString('en')}`)
+    .join(', ')
+  const others = Object.entries(kills.others)
+    .map(([name, count]) => `${name} ${count}`)
+    .join(', ')
+  return [
+    provenance(`npm run faults -- --minutes ${minutes} --seed ${summary.seed}`),
+    '',
+    '| figure | value |',
+    '| --- | --- |',
+    row('requests acknowledged', `${summary.acknowledged.toLocaleString('en')} (${systems})`),
+    row('lost', summary.lost),
+    row('doubled', summary.doubled),
+    row('illegal transitions', summary.illegal),
+    row('zombie writes accepted', summary.zombieWrites),
+    row('stuck after the bound', summary.stuck),
+    row('rules broken at some commit', summary.rulesBroken),
+    row('things outside that no record knows, or the other way round', summary.strays),
+    row('workers killed', kills.workers),
+    row('PostgreSQL killed (of which failovers)', `${kills.postgres} (${kills.failovers})`),
+    row('workers frozen past their lease', kills.zombies),
+    row('commits cut in the middle of their exchange', kills.cutCommits),
+    row('other faults', others),
+    row('late results refused and kept; calls refused outside', `${fenced.late}; ${fenced.calls}`),
+    row(
+      'commits and events replayed',
+      `${summary.commits.toLocaleString('en')}; ${summary.events.toLocaleString('en')}`,
+    ),
+    row('settled after the last fault', `${(summary.settledMs / 1_000).toFixed(1)} s`),
+    row('runs that wait for a person by declaration', parked),
+    '',
+    `Not among the faults: ${leftOut.join('; ')}.`,
+  ]
+}

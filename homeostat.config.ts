@@ -24,8 +24,13 @@ export default defineConfig(({ data }) => {
       defineModule({ lifecycles: sahara.sahara, drivers: sahara.createDrivers(sahara.createWorldBackend(world)) }),
     ],
     worlds: [world],
-    // A newcomer should not have to wait: crashes are seen and orphans are swept soon.
-    engine: { leaseMs: 5_000, healEveryMs: 2_000, sweepEveryMs: 60_000 },
+    engine: {
+      // A newcomer should not have to wait for healing.
+      leaseMs: 5_000,
+      healEveryMs: 2_000,
+      // What a forced delete leaves of a cluster is listed and not destroyed by itself: there may be data on it. A person sweeps it.
+      sweep: { 'sahara.cluster': 'list' },
+    },
     demo: livingFleet,
   }
 })

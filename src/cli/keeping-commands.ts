@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import { isoTime, systemClock } from '../base/clock.ts'
 import { CliError, exits } from './cli-error.ts'
 import { loadConfig } from './config.ts'
-import { examine, type Finding } from './doctor.ts'
+import type { Finding } from './doctor.ts'
 import { isPostgres, storeOf, useFolder } from './open-store.ts'
 import { counted } from './print.ts'
 import { readServerFile } from './server-file.ts'
@@ -93,6 +93,7 @@ const marks: Readonly<Record<Finding['verdict'], readonly [mark: string, style: 
 }
 
 async function doctor({ printer, options }: Shell<object>): Promise<void> {
+  const { examine } = await import('./doctor.ts')
   const findings = await examine(options)
   if (findings.some(({ verdict }) => verdict === 'bad')) process.exitCode = exits.notWell
   if (printer.isJson) return printer.json(findings)

@@ -67,9 +67,14 @@ export async function refNamed(api: HttpClient, given: string): Promise<Ref> {
     const names = found.map(({ type, id }) => `${type}/${id}`)
     throw new CliError(exits.notFound, `Several have the id '${given}': ${names.join(', ')}.`, 'Give type/id.')
   }
-  const near = items.slice(0, 5).map(({ type, id }) => `${type}/${id}`)
-  const hint = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : 'homeostat ls shows what there is.'
+  const hint = didYouMean(given, await idsNear(api, items)) || 'homeostat ls shows what there is.'
   throw new CliError(exits.notFound, `There is no resource '${given}'.`, hint)
 }
 
 export const wordOf = ({ type, id }: Ref): string => `${type}/${id}`
+
+/** What somebody may have meant: of those that hold what was given, or else of those there are. */
+async function idsNear(api: HttpClient, items: readonly Resource[]): Promise<readonly string[]> {
+  const known = items.length > 0 ? items : (await api.call('listAllResources', { query: { pageSize: 500 } })).items
+  return known.filter(({ kind }) => kind !== 'terminal').map(({ id }) => id)
+}

@@ -89,8 +89,13 @@ export class Printer {
 
   #cut(text: string): string {
     const { columns } = this.output
-    if (columns === null || widthOf(text) <= columns || text.includes('\u001b')) return text
-    return `${text.slice(0, columns - 1)}…`
+    if (columns === null || widthOf(text) <= columns) return text
+    let left = columns - 1
+    // Marks of colour take no room and are kept, so that what was begun is ended.
+    // oxlint-disable-next-line no-control-regex
+    return text.replaceAll(/(\u001b\[\d+m)|([^\u001b])/gu, (_, mark?: string, letter = '') =>
+      mark !== undefined ? mark : left-- > 0 ? (letter as string) : left === -1 ? '…' : '',
+    )
   }
 }
 
@@ -131,6 +136,10 @@ export function moment(at: string, now = systemClock.now()): string {
   const time = `${at.slice(11, 19)} UTC`
   return `${day === today ? time : `${day} ${time}`} (${beside(at, now)})`
 }
+
+/** Moments in a sentence, as people read them. */
+export const spoken = (text: string, now = systemClock.now()): string =>
+  text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (at) => moment(at, now))
 
 /** `1 cluster`, `2 clusters`. */
 export const counted = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`

@@ -2,10 +2,6 @@
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { pictureOf } from '../drawing/picture.ts'
-import { svgOf } from '../drawing/svg.ts'
-import { checkLifecycles } from '../lifecycle/check-lifecycle.ts'
-import { toMermaid } from '../lifecycle/to-mermaid.ts'
 import { exits } from './cli-error.ts'
 import { loadConfig, togetherOf, typeOf } from './config.ts'
 import { pick } from './names.ts'
@@ -62,6 +58,7 @@ const serveCommand = (api: boolean) =>
   })
 
 async function check({ printer, options }: Shell<object>): Promise<void> {
+  const { checkLifecycles } = await import('../lifecycle/check-lifecycle.ts')
   const data = resolve(options.data ?? 'data')
   const { lifecycles } = togetherOf(await loadConfig(options.config, { data, isDev: false }))
   const faults = checkLifecycles(lifecycles)
@@ -86,6 +83,11 @@ interface DrawOptions {
 }
 
 async function draw({ printer, options }: Shell<DrawOptions>, given?: string): Promise<void> {
+  const [{ pictureOf }, { svgOf }, { toMermaid }] = await Promise.all([
+    import('../drawing/picture.ts'),
+    import('../drawing/svg.ts'),
+    import('../lifecycle/to-mermaid.ts'),
+  ])
   const data = resolve(options.data ?? 'data')
   const { lifecycles } = togetherOf(await loadConfig(options.config, { data, isDev: false }))
   const type = given === undefined ? null : pick(given, lifecycles.map(typeOf))

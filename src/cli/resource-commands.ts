@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { watchEvents } from '../client/event-source.ts'
 import { numberOf } from './asking-commands.ts'
 import { refNamed, typeNamed, typesOf, wordOf, type Ref, type Resource } from './names.ts'
-import { beside, counted, lasting, moment, shown, type Printer } from './print.ts'
+import { beside, counted, lasting, moment, shown, spoken, type Printer } from './print.ts'
 import { asking, type Asking } from './shell.ts'
 
 export function resourceCommands(program: Command): void {
@@ -123,7 +123,7 @@ async function list({ api, printer, options }: Asking<ListOptions>, given?: stri
     found.push(...answer.items.filter(isWanted))
     more = answer.nextPageToken
   } while (more !== null && found.length < most)
-  const items = found.slice(0, most)
+  const items = found.slice(0, most).sort((a, b) => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0))
   if (printer.isJson) return printer.json(items)
   if (items.length === 0) return printer.line(`No resources${type === null ? '' : ` of type ${type}`}.`)
   printer.table(
@@ -183,7 +183,7 @@ async function why({ api, printer }: Asking<object>, given: string): Promise<voi
   const ref = await refNamed(api, given)
   const told = await api.call('explainResource', { path: ref })
   if (printer.isJson) return printer.json(told)
-  const [first = '', ...rest] = told.because
+  const [first = '', ...rest] = told.because.map((one) => spoken(one))
   printer.line(printer.bold(first))
   for (const sentence of rest) printer.line(`  ${sentence}`)
   const next = told.next

@@ -1,0 +1,63 @@
+// `homeostat init` writes a project that works: its test passes, it compiles strictly, it is checked, drawn and served.
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { root, Terminal } from './terminal.ts'
+
+const terminal = Terminal.empty()
+const project = new Terminal(join(terminal.folder, 'shop'))
+/** The condition stands for what is published. */
+const source = { NODE_OPTIONS: '--conditions=source' }
+
+beforeAll(async () => {
+  const { exit, out } = await terminal.homeostat('init shop')
+  expect(out).toContain('database.test.ts')
+  expect(exit).toBe(0)
+  // As after `npm install`.
+  const modules = join(project.folder, 'node_modules')
+  mkdirSync(join(modules, '@types'), { recursive: true })
+  symlinkSync(root, join(modules, 'homeostat'))
+  for (const name of ['zod', '@types/node']) symlinkSync(join(root, 'node_modules', name), join(modules, name))
+})
+afterAll(async () => {
+  await project.close()
+  await terminal.close()
+})
+
+test('a folder with something in it is left alone', async () => {
+  const { exit, err } = await terminal.homeostat('init shop')
+  expect(err).toContain('is not empty')
+  expect(exit).toBe(73)
+})
+
+test('its test passes', async () => {
+  const { exit, out } = await project.run(`${process.execPath} --test`, source)
+  expect(out).toMatch(/pass 4/)
+  expect(exit).toBe(0)
+})
+
+test('it compiles strictly', () => {
+  const options = { compilerOptions: { customConditions: ['source'] }, extends: './tsconfig.json' }
+  writeFileSync(join(project.folder, 'tsconfig.test.json'), JSON.stringify(options))
+  const tsc = join(root, 'node_modules/typescript/bin/tsc')
+  const compile = () =>
+    execFileSync(process.execPath, [tsc, '-p', 'tsconfig.test.json'], { cwd: project.folder, encoding: 'utf8' })
+  expect(compile).not.toThrow()
+})
+
+test('it is checked and drawn', async () => {
+  expect(await project.homeostat('check')).toMatchObject({ exit: 0, out: '1 lifecycle: 0 errors, 0 warnings.\n' })
+  expect((await project.homeostat('draw database --mermaid')).out).toContain('stateDiagram-v2')
+  expect((await project.homeostat('draw database')).out).toContain('<svg')
+})
+
+test('it is served, and a database is made', async () => {
+  const server = await project.start(`${process.execPath} --conditions=source ${root}/src/bin.ts serve --dev --port 0`)
+  const made = await project.homeostat('create database --id orders sizeGb=1 --wait')
+  expect(made.out).toContain('shop.database/orders is Ready')
+  expect(made.exit).toBe(0)
+  expect((await project.homeostat('truth')).out).toContain('shop.database/orders/disk/1')
+  server.child.kill('SIGTERM')
+  expect(await server.exited).toBe(0)
+})

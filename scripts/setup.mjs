@@ -2,6 +2,7 @@
 // `npm start`, `npm test` and the others call it first, so that a fresh clone needs no other command.
 import { spawnSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
+import { buildConsole } from './build-console.mjs'
 
 const changedAt = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0)
 
@@ -10,3 +11,5 @@ if (changedAt('node_modules/.package-lock.json') < changedAt('package-lock.json'
   const npm = spawnSync('npm', ['ci'], { stdio: 'inherit', shell: process.platform === 'win32' })
   if (npm.status !== 0) process.exit(npm.status ?? 1)
 }
+
+buildConsole()

@@ -17,6 +17,7 @@ const mayImport: Record<string, readonly string[]> = {
   drawing: ['lifecycle'],
   protocol: ['base'],
   client: ['base', 'lifecycle', 'protocol'],
+  console: ['base', 'protocol', 'client'],
   server: ['base', 'lifecycle', 'decision', 'engine', 'drawing', 'protocol', 'store'],
   /** Of the server only how strangers are called and how their JSON is read. */
   remote: ['base', 'lifecycle', 'server'],
@@ -26,7 +27,7 @@ const onlyIn: readonly { readonly what: string; readonly pattern: RegExp; readon
   {
     what: 'real time and timers',
     pattern: /\b(Date\.now\(|new Date\(|setTimeout\(|setInterval\(|setImmediate\(|performance\.now\()/,
-    allowed: /^src\/(base\/clock\.ts|testing\/|store\/sqlite\/heartbeat)/,
+    allowed: /^src\/(base\/clock\.ts|console\/time\.ts|testing\/|store\/sqlite\/heartbeat)/,
   },
   { what: 'chance', pattern: /\b(Math\.random\(|randomUUID\b|randomBytes\b)/, allowed: /^src\/base\/random\.ts/ },
   { what: 'node:sqlite', pattern: /from 'node:sqlite'/, allowed: /^src\/store\/sqlite\// },
@@ -41,7 +42,7 @@ interface Source {
 
 function sources(folder: string): Source[] {
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
     .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }))
 }

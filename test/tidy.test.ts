@@ -13,7 +13,7 @@ const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
   .split('\n')
   .filter((file) => file !== '' && existsSync(join(root, file)))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
-const typescript = files.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))
+const typescript = files.filter((file) => /\.tsx?$/.test(file) && !file.endsWith('.d.ts'))
 const markdown = files.filter((file) => file.endsWith('.md'))
 
 test('there are files to look at', () => {

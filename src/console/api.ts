@@ -1,0 +1,79 @@
+// The console's one way to the server: the typed client, and whether the server answers.
+import { QueryClient, useQuery, type UseQueryResult } from '@tanstack/react-query'
+import { useSyncExternalStore } from 'react'
+import { HttpClient, type Given } from '../client/http-client.ts'
+import { HomeostatError } from '../base/errors.ts'
+import type { Answer } from '../protocol/route.ts'
+import type { RouteName, Routes } from '../protocol/routes.ts'
+import { now } from './time.ts'
+
+export type AnswerOf<Name extends RouteName> = Answer<Routes[Name]>
+export type Resource = AnswerOf<'getResource'>
+export type Run = AnswerOf<'getRun'>
+export type Event = AnswerOf<'getHistory'>['items'][number]
+export type Session = AnswerOf<'getSession'>
+export type Diagram = AnswerOf<'placeLifecycle'>
+
+/** Since when nothing answers; null: it answers. */
+let downSince: number | null = null
+const listeners = new Set<() => void>()
+
+function heard(answers: boolean): void {
+  if (answers === (downSince === null)) return
+  downSince = answers ? null : now()
+  for (const listener of listeners) listener()
+  // What was missed meanwhile is read anew.
+  if (answers) void queries.invalidateQueries()
+}
+
+async function watchedFetch(...given: Parameters<typeof fetch>): Promise<Response> {
+  try {
+    const response = await fetch(...given)
+    heard(true)
+    return response
+  } catch (error) {
+    if (!(given[1]?.signal?.aborted ?? false)) heard(false)
+    throw error
+  }
+}
+
+export const api = new HttpClient({ url: '', fetch: watchedFetch, retries: 2, retryMs: 300 })
+
+export const queries = new QueryClient({
+  defaultOptions: { queries: { retry: false, staleTime: 2_000, refetchOnWindowFocus: false, networkMode: 'always' } },
+})
+
+export const useDownSince = (): number | null =>
+  useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    () => downSince,
+  )
+
+export interface Reading {
+  readonly enabled?: boolean
+  /** For what changes without an event. */
+  readonly everyMs?: number
+  /** What was shown before stays until the new answer is there. */
+  readonly keep?: boolean
+}
+
+/** A row of the contract that reads, kept fresh by the events. */
+export function useCall<Name extends RouteName>(
+  name: Name,
+  given: Given<Name>,
+  { enabled = true, everyMs, keep = false }: Reading = {},
+): UseQueryResult<AnswerOf<Name>, HomeostatError> {
+  return useQuery<AnswerOf<Name>, HomeostatError>({
+    queryKey: [name, given],
+    queryFn: async ({ signal }) => (await api.call(name, given, { signal })) as never,
+    enabled,
+    refetchInterval: everyMs ?? false,
+    ...(keep ? { placeholderData: (before: unknown) => before as never } : {}),
+  })
+}
+
+/** A problem in words; codes are for programs. */
+export const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

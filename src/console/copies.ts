@@ -1,0 +1,36 @@
+// What an action of the console is outside of it: the same request for curl and for the command line.
+import { pathOf } from '../protocol/route.ts'
+import { routeOf, type RouteName } from '../protocol/routes.ts'
+
+interface Asked {
+  readonly path?: object
+  readonly query?: object
+  readonly body?: unknown
+}
+
+const quoted = (text: string): string => (/^[\w./:=@,+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
+
+export function asCurl(name: RouteName, { path = {}, query = {}, body }: Asked): string {
+  const { method, path: pattern } = routeOf(name)
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
+  const search = given.length === 0 ? '' : `?${new URLSearchParams(given as [string, string][]).toString()}`
+  const url = `${location.origin}${pathOf(pattern, path as Record<string, string>)}${search}`
+  return [
+    'curl -fsS',
+    ...(method === 'GET' ? [] : [`-X ${method}`]),
+    '-H "authorization: Bearer $HOMEOSTAT_TOKEN"',
+    ...(body === undefined ? [] : ["-H 'content-type: application/json'", `-d ${quoted(JSON.stringify(body))}`]),
+    quoted(url),
+  ].join(' ')
+}
+
+/** A word of the command line. */
+export const word = (text: string): string => quoted(text)
+
+/** `name=value` of each, as the command line takes it. */
+export const words = (input: Readonly<Record<string, unknown>>): string =>
+  Object.entries(input)
+    .map(([name, value]) => quoted(`${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`))
+    .join(' ')
+
+export const asCli = (...parts: string[]): string => ['homeostat', ...parts].filter((part) => part !== '').join(' ')

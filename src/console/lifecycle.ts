@@ -1,0 +1,68 @@
+// A declaration as the console reads it: the JSON of the API with names for the parts that are shown.
+import { useCall } from './api.ts'
+
+export interface Schema {
+  readonly type?: string | readonly string[]
+  readonly title?: string
+  readonly description?: string
+  readonly enum?: readonly (string | number)[]
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly default?: unknown
+  readonly minimum?: number
+  readonly maximum?: number
+}
+
+export type Kind = 'stable' | 'transitional' | 'failed' | 'terminal'
+
+export interface Operation {
+  readonly meaning: string
+  readonly words: readonly string[]
+  readonly input: Schema | null
+  readonly declared: {
+    readonly from?: readonly string[] | string
+    readonly force?: unknown
+    readonly to?: unknown
+  }
+}
+
+export interface Lifecycle {
+  readonly type: string
+  readonly properties: Schema | null
+  readonly statuses: readonly { readonly name: string; readonly kind: Kind; readonly meaning: string }[]
+  readonly relations: Readonly<Record<string, { readonly kind: string | null; readonly type: string | null }>>
+  readonly operations: Readonly<Record<string, Operation>>
+  readonly heal: Readonly<Record<string, { readonly words: string }>>
+  readonly drift: Readonly<Record<string, { readonly words: string | readonly string[] }>>
+  readonly rules: Readonly<Record<string, { readonly words: string }>>
+  readonly timers: Readonly<Record<string, { readonly words: string }>>
+}
+
+/** Declarations do not change while a server runs. */
+export function useLifecycle(type: string): Lifecycle | undefined {
+  const { data } = useCall('getLifecycle', { path: { type } }, { enabled: type !== '' })
+  return data as unknown as Lifecycle | undefined
+}
+
+export function useLifecycles(): readonly Lifecycle[] {
+  const { data } = useCall('listLifecycles', {})
+  return (data?.items ?? []).map(({ lifecycle }) => lifecycle as unknown as Lifecycle)
+}
+
+export const kindOf = (lifecycle: Lifecycle | undefined, status: string): Kind =>
+  lifecycle?.statuses.find(({ name }) => name === status)?.kind ?? 'stable'
+
+export const creates = ({ declared: { from } }: Operation): boolean => Array.isArray(from) && from.length === 0
+
+const starts = ({ declared: { from } }: Operation, status: string): boolean =>
+  from === undefined ||
+  from === '*' ||
+  from === status ||
+  (Array.isArray(from) && (from.includes('*') || from.includes(status)))
+
+/** An operation that was refused only because the question had no input can be asked for with one. */
+export const onlyLacksInput = (
+  operation: Operation | undefined,
+  refusal: { readonly code: string },
+  status: string,
+): boolean => refusal.code === 'input_invalid' && operation !== undefined && starts(operation, status)

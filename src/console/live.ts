@@ -1,0 +1,129 @@
+// Follows the events of the server while the page is seen: what they touch is read anew, a few times a second at most. Hidden, the
+// stream is closed; seen again, it goes on after the last event that was heard, so that nothing is missed.
+import { useSyncExternalStore } from 'react'
+import { watchEvents, type CloudEvent } from '../client/event-source.ts'
+import { api, queries } from './api.ts'
+import { after } from './time.ts'
+
+const keptMost = 400
+/** Between two rounds of reading anew. */
+const roundMs = 350
+
+type State = 'connecting' | 'live' | 'paused'
+
+let events: readonly CloudEvent[] = []
+let state: State = 'connecting'
+let last: number | null = null
+const listeners = new Set<() => void>()
+const tell = () => {
+  for (const listener of listeners) listener()
+}
+
+/** Read anew after every round: what any event may change. */
+const summaries = new Set([
+  'countResources',
+  'listStuck',
+  'listRuns',
+  'listAllResources',
+  'previewHealing',
+  'getHealing',
+  'listOrphans',
+  'listIncidents',
+  'listBulk',
+  'getBulk',
+  'listBulkItems',
+  'getRelated',
+  'getTruth',
+])
+
+let waiting: CloudEvent[] = []
+let isRoundDue = false
+
+function take(event: CloudEvent): void {
+  waiting.push(event)
+  last = Math.max(last ?? 0, event.data.n)
+  if (isRoundDue) return
+  isRoundDue = true
+  after(roundMs, round)
+}
+
+function round(): void {
+  const fresh = waiting
+  waiting = []
+  isRoundDue = false
+  events = [...fresh.toReversed(), ...events].slice(0, keptMost)
+  tell()
+  const touched = new Set(fresh.map(({ subject }) => subject))
+  const types = new Set(fresh.map(({ data }) => data.resource?.type ?? ''))
+  const runs = new Set(fresh.map(({ data }) => data.run))
+  void queries.invalidateQueries(
+    {
+      predicate: ({ queryKey }) => {
+        const [name, given] = queryKey as [string, { path?: { type?: string; id?: string; run?: string } } | undefined]
+        if (summaries.has(name)) return true
+        const { type, id, run } = given?.path ?? {}
+        if (run !== undefined) return runs.has(run)
+        if (id !== undefined) return touched.has(`${type}/${id}`)
+        return name === 'listResources' && types.has(type ?? '')
+      },
+    },
+    { cancelRefetch: false },
+  )
+}
+
+async function follow(signal: AbortSignal): Promise<void> {
+  if (last === null) {
+    const { last: newest } = await api.call('streamEvents', { query: { pageSize: 1 } }, { signal })
+    const { items } = await api.call(
+      'streamEvents',
+      { query: { after: Math.max(0, newest - 200), pageSize: 200 } },
+      { signal },
+    )
+    last = Math.max(newest, items.at(-1)?.data.n ?? 0)
+    events = items.toReversed()
+  }
+  state = 'live'
+  tell()
+  for await (const event of watchEvents(api, { after: last, signal })) take(event)
+}
+
+/** Begins to follow; the answer ends it. */
+export function startLive(): () => void {
+  let stop = new AbortController()
+  const begin = () => {
+    stop = new AbortController()
+    const { signal } = stop
+    follow(signal).catch(() => {
+      if (signal.aborted) return
+      state = 'connecting'
+      tell()
+      after(1_000, () => !signal.aborted && begin())
+    })
+  }
+  const change = () => {
+    if (document.visibilityState === 'hidden') {
+      stop.abort()
+      state = 'paused'
+      tell()
+    } else if (state === 'paused') {
+      state = 'connecting'
+      begin()
+      void queries.invalidateQueries()
+    }
+  }
+  document.addEventListener('visibilitychange', change)
+  begin()
+  return () => {
+    stop.abort()
+    document.removeEventListener('visibilitychange', change)
+  }
+}
+
+const subscribe = (listener: () => void) => {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+/** The newest first, without gaps while the page was seen. */
+export const useEvents = (): readonly CloudEvent[] => useSyncExternalStore(subscribe, () => events)
+export const useLiveState = (): State => useSyncExternalStore(subscribe, () => state)

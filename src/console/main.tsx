@@ -1,0 +1,133 @@
+// The console: signs in, follows the events, and shows the page that the address names.
+import '@fontsource-variable/inter/wght.css'
+import './styles.css'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { Component, lazy, StrictMode, Suspense, useEffect, type ReactNode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { HomeostatError } from '../base/errors.ts'
+import { queries, useCall, wordsOf } from './api.ts'
+import { startLive } from './live.ts'
+import Fleet from './pages/fleet.tsx'
+import SignIn, { spendTicket } from './pages/sign-in.tsx'
+import { Acts } from './parts/act.tsx'
+import { Empty, Loading, Problem } from './parts/bits.tsx'
+import { applyScheme } from './parts/scheme.ts'
+import { Shell } from './parts/shell.tsx'
+import { Toasts } from './parts/toasts.tsx'
+import { Link, usePlace } from './route.tsx'
+import { SessionContext } from './session.tsx'
+
+const Resources = lazy(() => import('./pages/resources.tsx'))
+const ResourcePage = lazy(() => import('./pages/resource.tsx'))
+const Runs = lazy(() => import('./pages/runs.tsx'))
+const RunPage = lazy(() => import('./pages/run.tsx'))
+const Stuck = lazy(() => import('./pages/stuck.tsx'))
+const Healing = lazy(() => import('./pages/healing.tsx'))
+const Orphans = lazy(() => import('./pages/orphans.tsx'))
+const Workers = lazy(() => import('./pages/workers.tsx'))
+const Bulk = lazy(() => import('./pages/bulk.tsx'))
+const Events = lazy(() => import('./pages/events.tsx'))
+const Webhooks = lazy(() => import('./pages/webhooks.tsx'))
+const Audit = lazy(() => import('./pages/audit.tsx'))
+const Access = lazy(() => import('./pages/access.tsx'))
+const Lifecycles = lazy(() => import('./pages/lifecycles.tsx'))
+const LifecyclePage = lazy(() => import('./pages/lifecycle.tsx'))
+const Dev = lazy(() => import('./pages/dev.tsx'))
+
+function Page() {
+  const { path } = usePlace()
+  const [first = '', second, third] = path
+  switch (first) {
+    case '':
+      return <Fleet />
+    case 'resources':
+      if (second === undefined) return <Resources />
+      return third === undefined ? <NotFound /> : <ResourcePage key={`${second}/${third}`} type={second} id={third} />
+    case 'runs':
+      return second === undefined ? <Runs /> : <RunPage key={second} run={second} />
+    case 'stuck':
+      return <Stuck />
+    case 'healing':
+      return <Healing />
+    case 'orphans':
+      return <Orphans />
+    case 'workers':
+      return <Workers />
+    case 'bulk':
+      return <Bulk id={second} />
+    case 'events':
+      return <Events />
+    case 'webhooks':
+      return <Webhooks />
+    case 'audit':
+      return <Audit />
+    case 'access':
+      return <Access />
+    case 'lifecycles':
+      return second === undefined ? <Lifecycles /> : <LifecyclePage key={second} type={second} />
+    case 'dev':
+      return <Dev />
+    default:
+      return <NotFound />
+  }
+}
+
+const NotFound = () => (
+  <Empty title="There is no such page.">
+    <Link href="/">Go to the fleet</Link>, or press Ctrl K and type what you look for.
+  </Empty>
+)
+
+/** A page that breaks does not take the others with it. */
+class Guard extends Component<
+  { readonly at: string; readonly children: ReactNode },
+  { readonly error: unknown; readonly at: string }
+> {
+  override state = { error: null, at: this.props.at }
+  static getDerivedStateFromError = (error: unknown) => ({ error })
+  static getDerivedStateFromProps = (props: { at: string }, state: { at: string }) =>
+    props.at === state.at ? null : { error: null, at: props.at }
+  override render() {
+    return this.state.error === null ? this.props.children : <Problem error={this.state.error} />
+  }
+}
+
+function Live({ children }: { readonly children: ReactNode }) {
+  useEffect(startLive, [])
+  return children
+}
+
+function App() {
+  const session = useCall('getSession', {}, { everyMs: 60_000 })
+  const { path } = usePlace()
+  if (session.error instanceof HomeostatError && session.error.code === 'unauthenticated') return <SignIn />
+  if (session.data === undefined) {
+    return session.error === null ? <Loading /> : <Problem error={wordsOf(session.error)} />
+  }
+  return (
+    <SessionContext value={session.data}>
+      <Live>
+        <Acts>
+          <Shell>
+            <Guard at={path.join('/')}>
+              <Suspense fallback={<Loading />}>
+                <Page />
+              </Suspense>
+            </Guard>
+          </Shell>
+        </Acts>
+      </Live>
+    </SessionContext>
+  )
+}
+
+applyScheme()
+await spendTicket()
+createRoot(document.getElementById('root')!).render(
+  <StrictMode>
+    <QueryClientProvider client={queries}>
+      <App />
+      <Toasts />
+    </QueryClientProvider>
+  </StrictMode>,
+)

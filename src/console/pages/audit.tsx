@@ -1,0 +1,127 @@
+// Who did what, when, from where and why, with the chain of hashes verified, and an export for those who must keep it.
+import { useState } from 'react'
+import { api, useCall, type AnswerOf } from '../api.ts'
+import { At, Empty, PageHead, Read, Tag, useTitle } from '../parts/bits.tsx'
+import { toast } from '../parts/toasts.tsx'
+
+type Entry = AnswerOf<'listAudit'>['items'][number]
+
+/** All entries, page by page. */
+async function readAll(): Promise<readonly Entry[]> {
+  const all: Entry[] = []
+  for (let pageToken: string | undefined; ;) {
+    const page = await api.call('listAudit', {
+      query: { pageSize: 500, ...(pageToken === undefined ? {} : { pageToken }) },
+    })
+    all.push(...page.items)
+    if (page.nextPageToken === null) return all
+    pageToken = page.nextPageToken
+  }
+}
+
+function save(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text]))
+  const link = Object.assign(document.createElement('a'), { href: url, download: name })
+  link.click()
+  URL.revokeObjectURL(url)
+}
+
+const columns = ['n', 'at', 'principal', 'address', 'tenant', 'action', 'target', 'outcome', 'reason', 'hash'] as const
+const cell = (value: string | number | null) => `"${String(value ?? '').replaceAll('"', '""')}"`
+
+async function exportAs(form: 'jsonl' | 'csv'): Promise<void> {
+  const all = await readAll()
+  const lines =
+    form === 'jsonl'
+      ? all.map((one) => JSON.stringify(one))
+      : [columns.join(','), ...all.map((one) => columns.map((name) => cell(one[name])).join(','))]
+  save(`homeostat-audit.${form}`, `${lines.join('\n')}\n`)
+  toast('good', `${all.length} entries were saved.`)
+}
+
+export default function Audit() {
+  useTitle('Audit')
+  const audit = useCall('listAudit', { query: { pageSize: 500 } }, { everyMs: 5_000, keep: true })
+  const chain = useCall('verifyAudit', {}, { everyMs: 30_000 })
+  const [text, setText] = useState('')
+  const fits = ({ principal, action, target, reason, outcome }: Entry) =>
+    `${principal} ${action} ${target} ${reason} ${outcome}`.toLowerCase().includes(text.toLowerCase())
+  return (
+    <>
+      <PageHead
+        title="Audit"
+        lead={
+          chain.data === undefined ? (
+            'Computing the chain of hashes ...'
+          ) : chain.data.isSound ? (
+            <>
+              <Tag tone="good">sound</Tag> All {chain.data.entries.toLocaleString('en')} entries fit their chain of
+              hashes.
+            </>
+          ) : (
+            <>
+              <Tag tone="bad">broken</Tag> Entry {chain.data.brokenAt} does not fit its chain of hashes: somebody
+              changed it.
+            </>
+          )
+        }
+      >
+        <input
+          type="search"
+          aria-label="Filter the audit"
+          placeholder="who, what or why"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+        <button type="button" onClick={() => void exportAs('jsonl')}>
+          Export JSONL
+        </button>
+        <button type="button" onClick={() => void exportAs('csv')}>
+          Export CSV
+        </button>
+      </PageHead>
+      <div className="panel flush">
+        <Read from={audit}>
+          {({ items }) => {
+            const shown = items.filter(fits).toReversed()
+            if (shown.length === 0) return <Empty title="Nothing fits." />
+            return (
+              <div className="scroll">
+                <table>
+                  <thead>
+                    <tr>
+                      <th>When</th>
+                      <th>Who</th>
+                      <th>What</th>
+                      <th>Target</th>
+                      <th>Outcome</th>
+                      <th>Why</th>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {shown.map((one) => (
+                      <tr key={one.n}>
+                        <td>
+                          <At time={one.at} />
+                        </td>
+                        <td>
+                          {one.principal} <span className="quiet">{one.address}</span>
+                        </td>
+                        <td className="mono">{one.action}</td>
+                        <td className="mono">{one.target}</td>
+                        <td>
+                          <Tag tone={one.outcome === 'done' ? 'good' : 'bad'}>{one.outcome}</Tag>
+                        </td>
+                        <td className="prose">{one.reason}</td>
+                      </tr>
+                    ))}
+                  </tbody>
+                </table>
+              </div>
+            )
+          }}
+        </Read>
+      </div>
+    </>
+  )
+}

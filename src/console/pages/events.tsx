@@ -1,0 +1,62 @@
+// The live feed of everything that happens, with a filter; it can be held still to be read.
+import { useState } from 'react'
+import { useEvents, useLiveState } from '../live.ts'
+import { At, Empty, Json, PageHead, useTitle } from '../parts/bits.tsx'
+import { eventTone, eventWords, spaced } from '../parts/words.ts'
+import { Link, toResource } from '../route.tsx'
+
+export default function Events() {
+  useTitle('Events')
+  const events = useEvents()
+  const state = useLiveState()
+  const [text, setText] = useState('')
+  const [held, setHeld] = useState<typeof events | null>(null)
+  const shown = (held ?? events)
+    .filter(({ subject, data }) =>
+      `${subject} ${data.kind} ${data.to} ${data.by}`.toLowerCase().includes(text.toLowerCase()),
+    )
+    .slice(0, 200)
+  return (
+    <>
+      <PageHead
+        title="Events"
+        lead={`Every change, numbered without gaps; the newest first. The feed is ${held === null ? state : 'held still'}.`}
+      >
+        <input
+          type="search"
+          aria-label="Filter the events"
+          placeholder="resource, kind, status or who"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+        <button type="button" onClick={() => setHeld(held === null ? events : null)}>
+          {held === null ? 'Hold still' : 'Go on'}
+        </button>
+      </PageHead>
+      <div className="panel flush">
+        {shown.length === 0 ? (
+          <Empty title="No event fits." />
+        ) : (
+          <ol className="timeline of-all">
+            {shown.map(({ data }) => (
+              <li key={data.n} className={eventTone(data)}>
+                <details>
+                  <summary>
+                    <span className="num quiet">{data.n}</span> <At time={data.at} />{' '}
+                    {data.resource !== null && (
+                      <Link href={toResource(data.resource)} className="mono">
+                        {data.resource.id}
+                      </Link>
+                    )}{' '}
+                    <b>{spaced(data.kind)}</b> <span>{eventWords(data)}</span> <span className="quiet">{data.by}</span>
+                  </summary>
+                  <Json value={data} />
+                </details>
+              </li>
+            ))}
+          </ol>
+        )}
+      </div>
+    </>
+  )
+}

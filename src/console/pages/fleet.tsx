@@ -1,0 +1,287 @@
+// The first look: what needs attention and why, then every lifecycle with its live figures.
+import { useMemo } from 'react'
+import { useCall, type Diagram as Placed, type Resource } from '../api.ts'
+import { useEvents } from '../live.ts'
+import { Age, Empty, PageHead, Panel, Read, Status, Tag, useNow, useTitle } from '../parts/bits.tsx'
+import { Activity } from '../parts/activity.tsx'
+import { Diagram } from '../parts/diagram.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { address, go, Link, toList, toResource, usePlace, withQuery } from '../route.tsx'
+import { useSeesAll } from '../session.tsx'
+import { millis, spanPassed } from '../time.ts'
+
+export default function Fleet() {
+  useTitle('')
+  const counts = useCall('countResources', {}, { everyMs: 10_000 })
+  const moving = useCall(
+    'listAllResources',
+    { query: { kind: 'transitional', pageSize: 500, total: 'true' } },
+    { everyMs: 10_000 },
+  )
+  const failed = useCall('listAllResources', { query: { kind: 'failed', pageSize: 100, total: 'true' } })
+  return (
+    <>
+      <PageHead title="Fleet" lead="What needs somebody, what is under way, and how everything else is.">
+        <Link className="button" href="/resources">
+          All resources
+        </Link>
+      </PageHead>
+      <Figures moving={moving.data?.total ?? 0} failed={failed.data?.total ?? 0} counts={counts.data?.items ?? []} />
+      <div className="columns wide-left">
+        <Attention
+          moving={moving.data?.items ?? []}
+          failed={failed.data?.items ?? []}
+          isRead={failed.data !== undefined}
+        />
+        <Panel title="Changes" note="of the last minutes, live">
+          <Activity />
+        </Panel>
+      </div>
+      <Read from={counts}>{({ items }) => <Lifecycles items={items} moving={moving.data?.items ?? []} />}</Read>
+    </>
+  )
+}
+
+type Counted = readonly { readonly type: string; readonly counts: Readonly<Record<string, number>> }[]
+const sum = (counts: Readonly<Record<string, number>>) => Object.values(counts).reduce((all, one) => all + one, 0)
+
+function Figures({
+  moving,
+  failed,
+  counts,
+}: {
+  readonly moving: number
+  readonly failed: number
+  readonly counts: Counted
+}) {
+  const seesAll = useSeesAll()
+  const stuck = useCall('listStuck', { query: { pageSize: 100 } }, { everyMs: 5_000 })
+  const healing = useCall('getHealing', {}, { everyMs: 5_000, enabled: seesAll })
+  const orphans = useCall('listOrphans', { query: { pageSize: 100 } })
+  const open = (healing.data?.breakers ?? []).filter(({ isOpen }) => isOpen)
+  const lastPass = healing.data?.lastPassAgeMs
+  const stuckCount = stuck.data?.items.length ?? 0
+  const orphanCount = (orphans.data?.items.length ?? 0) + (orphans.data?.strays.length ?? 0)
+  return (
+    <div className="figures">
+      <Figure href="/resources" label="Resources" value={counts.reduce((all, one) => all + sum(one.counts), 0)} />
+      <Figure
+        href={toList({ kind: 'transitional' })}
+        label="In transition"
+        value={moving}
+        tone={moving > 0 ? 'info' : ''}
+      />
+      <Figure href={toList({ kind: 'failed' })} label="Failed" value={failed} tone={failed > 0 ? 'bad' : ''} />
+      <Figure href="/stuck" label="Stuck" value={stuckCount} tone={stuckCount > 0 ? 'bad' : 'good'} />
+      <Figure href="/orphans" label="Orphans" value={orphanCount} tone={orphanCount > 0 ? 'warn' : ''} />
+      {seesAll && (
+        <Figure
+          href="/healing"
+          label="Healing"
+          value={healing.data === undefined ? '...' : open.length > 0 ? 'held' : 'on'}
+          tone={open.length > 0 ? 'bad' : 'good'}
+          note={
+            open.length > 0
+              ? `breaker open: ${open.map(({ type }) => type).join(', ')}`
+              : lastPass == null
+                ? ''
+                : `last pass ${spanPassed(lastPass)} ago`
+          }
+        />
+      )}
+    </div>
+  )
+}
+
+const Figure = (given: {
+  readonly href: string
+  readonly label: string
+  readonly value: number | string
+  readonly tone?: string
+  readonly note?: string
+}) => (
+  <Link href={given.href} className={`figure ${given.tone ?? ''}`}>
+    <span className="label">{given.label}</span>
+    <b className="num">{typeof given.value === 'number' ? given.value.toLocaleString('en') : given.value}</b>
+    {given.note !== undefined && <small className="quiet">{given.note}</small>}
+  </Link>
+)
+
+/** What a person would look at first: stuck, then failed, then what fails again and again, then what has been under way longest. */
+function Attention({
+  moving,
+  failed,
+  isRead,
+}: {
+  readonly moving: readonly Resource[]
+  readonly failed: readonly Resource[]
+  readonly isRead: boolean
+}) {
+  const stuck = useCall('listStuck', { query: { pageSize: 100 } }, { everyMs: 5_000 })
+  const events = useEvents()
+  /** The last failure of each, as far as it was heard of. */
+  const failures = useMemo(() => {
+    const found = new Map<string, string>()
+    for (const { subject, data } of events) {
+      const reason = (data.detail as { reason?: string } | null)?.reason
+      if (data.kind === 'attemptFailed' && reason !== undefined && !found.has(subject)) found.set(subject, reason)
+    }
+    return found
+  }, [events])
+  const stuckItems = stuck.data?.items ?? []
+  const nameOf = (one: Resource) => `${one.type}/${one.id}`
+  const isStuck = new Set(stuckItems.map(({ resource }) => nameOf(resource)))
+  const struggling = moving
+    .filter(
+      (one) => !isStuck.has(nameOf(one)) && one.run !== null && (one.run.state !== 'running' || one.run.attempt > 1),
+    )
+    .toSorted((one, other) => millis(one.since) - millis(other.since))
+  const rows = [
+    ...stuckItems.map(({ resource, rule }) => ({
+      resource,
+      tone: 'bad' as const,
+      mark: 'stuck',
+      words: `Healing: ${rule}`,
+    })),
+    ...failed.map((resource) => ({
+      resource,
+      tone: 'bad' as const,
+      mark: 'failed',
+      words: resource.description || 'It stays there until somebody acts.',
+    })),
+    ...struggling.map((resource) => ({
+      resource,
+      tone: 'warn' as const,
+      mark:
+        resource.run!.state === 'parked'
+          ? 'parked'
+          : resource.run!.state === 'waiting'
+            ? 'waits for a worker'
+            : `attempt ${resource.run!.attempt}`,
+      words: `${resource.run!.operation}, step ${resource.run!.step ?? ''}: ${failures.get(nameOf(resource)) ?? resource.run!.progress}`,
+    })),
+  ]
+  return (
+    <Panel
+      title="Needs attention"
+      note={rows.length === 0 ? undefined : `${rows.length}`}
+      actions={<Link href="/stuck">By cause</Link>}
+    >
+      {rows.length === 0 ? (
+        isRead && (
+          <Empty title="Nothing is stuck and nothing has failed.">What is in transition goes on by itself.</Empty>
+        )
+      ) : (
+        <ul className="attention">
+          {rows.slice(0, 8).map(({ resource, tone, mark, words }) => (
+            <li key={nameOf(resource)}>
+              <Link href={toResource(resource)}>
+                <Status status={resource.status} kind={resource.kind} />
+                <span className="what">
+                  <b className="mono">{resource.id}</b> <span className="quiet">{resource.type}</span>
+                  <span className="why">{words}</span>
+                </span>
+                <Tag tone={tone}>{mark}</Tag>
+                <span className="quiet">
+                  <Age since={resource.since} />
+                </span>
+                <span className="go">
+                  Why? <Icon name="right" />
+                </span>
+              </Link>
+            </li>
+          ))}
+        </ul>
+      )}
+      {rows.length > 8 && (
+        <p className="more">
+          <Link href="/stuck">All {rows.length}</Link>
+        </p>
+      )}
+    </Panel>
+  )
+}
+
+function Lifecycles({ items, moving }: { readonly items: Counted; readonly moving: readonly Resource[] }) {
+  const { query } = usePlace()
+  const stuck = useCall('listStuck', { query: { pageSize: 100 } })
+  const busiest = [...items].sort((one, other) => sum(other.counts) - sum(one.counts))[0]?.type ?? ''
+  const chosen = query.get('type') ?? moving[0]?.type ?? busiest
+  const counts = items.find(({ type }) => type === chosen)?.counts ?? {}
+  const placed = useCall('placeLifecycle', { path: { type: chosen } }, { enabled: chosen !== '', keep: true })
+  const at = useNow()
+  const ages: Record<string, number> = {}
+  for (const { type, status, since } of moving)
+    if (type === chosen) ages[status] = Math.max(ages[status] ?? 0, Math.floor((at - millis(since)) / 1_000) * 1_000)
+  const stuckHere: Record<string, number> = {}
+  for (const { resource } of stuck.data?.items ?? [])
+    if (resource.type === chosen) stuckHere[resource.status] = (stuckHere[resource.status] ?? 0) + 1
+  const kinds = (boxes: Placed['boxes'] | undefined, one: Readonly<Record<string, number>>, kind: string) =>
+    (boxes ?? []).filter((box) => box.kind === kind).reduce((all, box) => all + (one[box.name] ?? 0), 0)
+  return (
+    <Panel title="Lifecycles" note="click a status for its resources" className="lifecycles">
+      <div className="fleet-map">
+        <ul className="types" aria-label="Types of resources">
+          {items.map(({ type, counts: some }) => (
+            <li key={type}>
+              <Link
+                href={withQuery({ type })}
+                aria-current={type === chosen ? 'true' : undefined}
+                onClick={(event) => (event.preventDefault(), go(withQuery({ type }), 'replace'))}
+              >
+                <span className="mono">{type}</span>
+                <b className="num">{sum(some).toLocaleString('en')}</b>
+                <Bar type={type} counts={some} />
+              </Link>
+            </li>
+          ))}
+        </ul>
+        <div className="map">
+          <p className="map-head">
+            <Link href={address('lifecycles', chosen)} className="mono">
+              {chosen}
+            </Link>
+            <span className="quiet">
+              {kinds(placed.data?.boxes, counts, 'stable')} at rest, {kinds(placed.data?.boxes, counts, 'transitional')}{' '}
+              in transition, {kinds(placed.data?.boxes, counts, 'failed')} failed
+            </span>
+          </p>
+          <Read from={placed}>
+            {(data) => (
+              <div className="scroll">
+                <Diagram
+                  placed={data}
+                  label={`Statuses of ${chosen} with the number of resources in each`}
+                  counts={counts}
+                  ages={ages}
+                  stuck={stuckHere}
+                  href={(status) => toList({ type: chosen, status })}
+                  onPick={(status) => go(toList({ type: chosen, status }))}
+                />
+              </div>
+            )}
+          </Read>
+        </div>
+      </div>
+    </Panel>
+  )
+}
+
+/** How the resources of a type are spread over the kinds of statuses. */
+function Bar({ type, counts }: { readonly type: string; readonly counts: Readonly<Record<string, number>> }) {
+  const { data } = useCall('placeLifecycle', { path: { type } })
+  const all = sum(counts)
+  if (data === undefined || all === 0) return <span className="bar-of none" />
+  return (
+    <span className="bar-of">
+      {(['stable', 'transitional', 'failed', 'terminal'] as const).map((kind) => {
+        const part = data.boxes
+          .filter((box) => box.kind === kind)
+          .reduce((some, box) => some + (counts[box.name] ?? 0), 0)
+        return part === 0 ? null : (
+          <i key={kind} className={kind} style={{ flexGrow: part }} title={`${kind}: ${part}`} />
+        )
+      })}
+    </span>
+  )
+}

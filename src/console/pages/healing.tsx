@@ -1,0 +1,253 @@
+// Healing: what it would do now in words, what waits for approval, the mode of each rule, breakers, and what it has done.
+import { useState } from 'react'
+import { useCall, type AnswerOf } from '../api.ts'
+import { asCli } from '../copies.ts'
+import { useAct } from '../parts/act.tsx'
+import { At, Empty, PageHead, Panel, Read, ResourceLink, Tag, useTitle } from '../parts/bits.tsx'
+import { foundWords, HealNow } from '../parts/why.tsx'
+import { useRefusal } from '../session.tsx'
+import { span } from '../time.ts'
+
+type Healing = AnswerOf<'getHealing'>
+
+export default function HealingPage() {
+  useTitle('Healing')
+  const healing = useCall('getHealing', {}, { everyMs: 3_000 })
+  const act = useAct()
+  const refusal = useRefusal('steer')
+  const { lastPassAgeMs, passes, healed } = healing.data ?? { lastPassAgeMs: null, passes: 0, healed: 0 }
+  return (
+    <>
+      <PageHead
+        title="Healing"
+        lead={
+          lastPassAgeMs === null
+            ? 'No pass has been made yet.'
+            : `Last pass ${span(lastPassAgeMs)} ago; ${passes.toLocaleString('en')} passes, ${healed.toLocaleString('en')} healed since the start of this process.`
+        }
+      >
+        <button
+          type="button"
+          disabled={refusal !== null}
+          title={refusal ?? undefined}
+          onClick={() =>
+            act({
+              route: 'runHealing',
+              title: 'Look for what is stuck now',
+              does: 'Run a pass',
+              words: <p>A pass is made now instead of at its next time. Modes, budgets and breakers hold as always.</p>,
+              given: () => ({}),
+              cli: () => asCli('heal'),
+              done: () => 'A healing pass was asked for.',
+            })
+          }
+        >
+          Run a pass now
+        </button>
+      </PageHead>
+      <Preview />
+      <Read from={healing}>
+        {(data) => (
+          <>
+            <div className="columns">
+              <Breakers healing={data} />
+              <Scoreboard healing={data} />
+            </div>
+            <Modes healing={data} />
+          </>
+        )}
+      </Read>
+    </>
+  )
+}
+
+function Preview() {
+  const preview = useCall('previewHealing', { query: { pageSize: 200 } }, { everyMs: 3_000 })
+  return (
+    <Panel title="What healing would do now" note="in words; nothing is done by looking">
+      <Read from={preview}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty title="Nothing is to be healed." />
+          ) : (
+            <ul className="rows-of">
+              {items.map((one) => (
+                <li key={`${one.resource.type}/${one.resource.id}`}>
+                  <span>
+                    <ResourceLink of={one.resource} /> <span className="quiet">{one.resource.type}</span> is{' '}
+                    <b>{one.status}</b> and {foundWords[one.found]}. {one.would}
+                    {one.held !== null && (
+                      <>
+                        {' '}
+                        <Tag tone="warn">held: {one.held}</Tag>
+                      </>
+                    )}
+                  </span>
+                  <HealNow resource={one.resource} rule={one.rule} />
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Read>
+    </Panel>
+  )
+}
+
+function Breakers({ healing }: { readonly healing: Healing }) {
+  const act = useAct()
+  const refusal = useRefusal('override')
+  return (
+    <Panel title="Breakers" note="hold healing of a type when too much of it is healed">
+      <ul className="rows-of">
+        {healing.breakers.map(({ type, isOpen, openedAt, reason }) => (
+          <li key={type}>
+            <span>
+              <span className="mono">{type}</span> {isOpen ? <Tag tone="bad">open</Tag> : <Tag tone="good">closed</Tag>}{' '}
+              {openedAt !== null && <At time={openedAt} />} <span className="quiet">{reason}</span>
+            </span>
+            <button
+              type="button"
+              className="small"
+              disabled={refusal !== null}
+              title={refusal ?? undefined}
+              onClick={() =>
+                act({
+                  route: 'setBreaker',
+                  title: `${isOpen ? 'Close' : 'Open'} the breaker of ${type}`,
+                  does: isOpen ? 'Close breaker' : 'Open breaker',
+                  danger: !isOpen,
+                  reason: 'needed',
+                  words: (
+                    <p>
+                      {isOpen
+                        ? 'Healing of this type goes on.'
+                        : 'Nothing of this type is healed by itself until the breaker is closed again.'}
+                    </p>
+                  ),
+                  given: ({ reason: why }) => ({ path: { type }, body: { isOpen: !isOpen, reason: why } }),
+                })
+              }
+            >
+              {isOpen ? 'Close ...' : 'Open ...'}
+            </button>
+          </li>
+        ))}
+        {healing.breakers.length === 0 && <Empty title="No breaker has opened." />}
+      </ul>
+    </Panel>
+  )
+}
+
+const Scoreboard = ({ healing: { scoreboard } }: { readonly healing: Healing }) => (
+  <Panel title="What was healed">
+    {scoreboard.length === 0 ? (
+      <Empty title="Nothing yet." />
+    ) : (
+      <table>
+        <thead>
+          <tr>
+            <th>Type</th>
+            <th>Status</th>
+            <th>Because</th>
+            <th className="right">Times</th>
+            <th>Last</th>
+          </tr>
+        </thead>
+        <tbody>
+          {scoreboard.map((row) => (
+            <tr key={`${row.type} ${row.status} ${row.found}`}>
+              <td className="mono">{row.type}</td>
+              <td>{row.status}</td>
+              <td>{foundWords[row.found] ?? row.found}</td>
+              <td className="right num">{row.count}</td>
+              <td>
+                <At time={row.lastAt} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    )}
+  </Panel>
+)
+
+function Modes({ healing }: { readonly healing: Healing }) {
+  const act = useAct()
+  const refusal = useRefusal('override')
+  const [text, setText] = useState('')
+  const shown = healing.modes.filter(({ type, status }) =>
+    `${type} ${status}`.toLowerCase().includes(text.toLowerCase()),
+  )
+  const change = (type: string, status: string, mode: 'auto' | 'approve' | 'off', rule: string) =>
+    act({
+      route: 'setHealingMode',
+      title: `Healing of ${type} in ${status}: ${mode}`,
+      does: `Set to ${mode}`,
+      danger: mode === 'off',
+      reason: 'needed',
+      words: (
+        <>
+          <p>{modeWords[mode]}</p>
+          <p className="quiet">The rule: {rule}.</p>
+        </>
+      ),
+      given: ({ reason }) => ({ path: { type, status }, body: { mode, reason } }),
+    })
+  return (
+    <Panel
+      title="Rules"
+      note={`${healing.modes.length}`}
+      actions={
+        <input
+          type="search"
+          aria-label="Filter the rules"
+          placeholder="type or status"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+      }
+    >
+      <div className="scroll">
+        <table>
+          <thead>
+            <tr>
+              <th>Type</th>
+              <th>Status</th>
+              <th>When it is stuck there</th>
+              <th>Mode</th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map(({ type, status, mode, rule }) => (
+              <tr key={`${type} ${status}`}>
+                <td className="mono">{type}</td>
+                <td>{status}</td>
+                <td className="prose">{rule}</td>
+                <td>
+                  <select
+                    className={`mode ${mode}`}
+                    aria-label={`Mode for ${type} in ${status}`}
+                    disabled={refusal !== null}
+                    value={mode}
+                    onChange={(event) => change(type, status, event.target.value as typeof mode, rule)}
+                  >
+                    <option>auto</option>
+                    <option>approve</option>
+                    <option>off</option>
+                  </select>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Panel>
+  )
+}
+
+const modeWords = {
+  auto: 'It is healed by itself, as declared.',
+  approve: 'It is listed above and healed only when somebody approves it.',
+  off: 'It is not healed by itself: what is stuck there stays stuck until somebody acts.',
+}

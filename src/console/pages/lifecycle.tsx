@@ -1,0 +1,169 @@
+// One lifecycle: its picture with live figures, and its tables in words.
+import { useCall } from '../api.ts'
+import { creates, useLifecycle, type Lifecycle } from '../lifecycle.ts'
+import { Empty, Loading, PageHead, Panel, Read, Status, Tag, useTitle } from '../parts/bits.tsx'
+import { CreateButton } from '../parts/create.tsx'
+import { Diagram } from '../parts/diagram.tsx'
+import { address, go, Link, toList } from '../route.tsx'
+
+export default function LifecyclePage({ type }: { readonly type: string }) {
+  useTitle(type)
+  const lifecycle = useLifecycle(type)
+  const placed = useCall('placeLifecycle', { path: { type } })
+  const counts = useCall('countResources', {}).data?.items.find((one) => one.type === type)?.counts ?? {}
+  return (
+    <>
+      <PageHead
+        title={<span className="mono">{type}</span>}
+        lead={lifecycle === undefined ? '' : <Relations lifecycle={lifecycle} />}
+      >
+        <a className="button" href={`/v1${address('lifecycles', type)}/diagram.svg`}>
+          Picture
+        </a>
+        <a className="button" href={`/v1${address('lifecycles', type)}/diagram.mmd`}>
+          Mermaid
+        </a>
+        <Link className="button" href={toList({ type })}>
+          Its resources
+        </Link>
+        <CreateButton type={type} />
+      </PageHead>
+      <Panel title="Statuses and the ways between them" note={<Legend />}>
+        <Read from={placed}>
+          {(data) => (
+            <div className="scroll">
+              <Diagram
+                placed={data}
+                label={`Lifecycle of ${type}`}
+                counts={counts}
+                href={(status) => toList({ type, status })}
+                onPick={(status) => go(toList({ type, status }))}
+              />
+            </div>
+          )}
+        </Read>
+      </Panel>
+      {lifecycle === undefined ? <Loading /> : <Tables lifecycle={lifecycle} />}
+    </>
+  )
+}
+
+const Legend = () => (
+  <span className="legend">
+    <i className="line way" /> operation <i className="line failure" /> failure <i className="line heal" /> healing{' '}
+    <i className="line drift" /> found otherwise
+  </span>
+)
+
+const Relations = ({ lifecycle }: { readonly lifecycle: Lifecycle }) => {
+  const some = Object.entries(lifecycle.relations)
+  if (some.length === 0) return <>It stands by itself.</>
+  return (
+    <>
+      {some.map(([name, { kind, type }]) => (
+        <span key={name} className="relation">
+          {name}: {kind} {type !== null && <Link href={address('lifecycles', type)}>{type}</Link>}{' '}
+        </span>
+      ))}
+    </>
+  )
+}
+
+function Tables({ lifecycle }: { readonly lifecycle: Lifecycle }) {
+  const { statuses, operations, heal, drift, rules, timers } = lifecycle
+  return (
+    <>
+      <Panel title="Statuses" note={`${statuses.length}`}>
+        <div className="scroll">
+          <table>
+            <thead>
+              <tr>
+                <th>Status</th>
+                <th>Kind</th>
+                <th>Meaning</th>
+                <th>When it is stuck there</th>
+              </tr>
+            </thead>
+            <tbody>
+              {statuses.map(({ name, kind, meaning }) => (
+                <tr key={name}>
+                  <td>
+                    <Status status={name} kind={kind} />
+                  </td>
+                  <td className="quiet">{kind}</td>
+                  <td className="prose">{meaning}</td>
+                  <td className="prose">
+                    {heal[name]?.words ?? (
+                      <span className="quiet">{kind === 'transitional' ? 'healed with its owner' : ''}</span>
+                    )}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </Panel>
+      <Panel title="Operations" note={`${Object.keys(operations).length}`}>
+        <div className="scroll">
+          <table>
+            <thead>
+              <tr>
+                <th>Operation</th>
+                <th>What it does</th>
+              </tr>
+            </thead>
+            <tbody>
+              {Object.entries(operations).map(([name, operation]) => (
+                <tr key={name}>
+                  <td>
+                    <b className="mono">{name}</b> {creates(operation) && <Tag>creates</Tag>}
+                  </td>
+                  <td className="prose">
+                    {operation.meaning !== '' && <p>{operation.meaning}</p>}
+                    <ul>
+                      {operation.words.map((line) => (
+                        <li key={line}>{line}</li>
+                      ))}
+                    </ul>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </Panel>
+      <div className="columns">
+        <Words title="Rules" note="hold in every committed state" of={rules} />
+        <Words title="Timers" note="act by themselves" of={timers} />
+        <Words title="Drift" note="when the real world differs" of={drift} />
+        <Panel title="The check">
+          <p>
+            <Tag tone="good">passed</Tag> This server runs, so its declarations passed: names and kinds fit, every
+            transitional status is left by a run, a holder or a healing rule, rules and timers lead somewhere.
+          </p>
+        </Panel>
+      </div>
+    </>
+  )
+}
+
+const Words = (given: {
+  readonly title: string
+  readonly note: string
+  readonly of: Readonly<Record<string, { readonly words: string | readonly string[] }>>
+}) => (
+  <Panel title={given.title} note={given.note}>
+    {Object.keys(given.of).length === 0 ? (
+      <Empty title="None declared." />
+    ) : (
+      <dl className="named">
+        {Object.entries(given.of).map(([name, { words }]) => (
+          <div key={name}>
+            <dt className="mono">{name}</dt>
+            <dd>{typeof words === 'string' ? words : words.join(' ')}</dd>
+          </div>
+        ))}
+      </dl>
+    )}
+  </Panel>
+)

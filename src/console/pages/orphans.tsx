@@ -1,0 +1,164 @@
+// What exists in the real world and nobody owns: destroy it, give it back, or strike it off.
+import { useCall, type AnswerOf } from '../api.ts'
+import { asCli, word } from '../copies.ts'
+import { useAct } from '../parts/act.tsx'
+import { At, Empty, PageHead, Panel, Read, ResourceLink, Tag, useTitle } from '../parts/bits.tsx'
+import { useRefusal } from '../session.tsx'
+
+type Orphan = AnswerOf<'listOrphans'>['items'][number]
+
+export default function Orphans() {
+  useTitle('Orphans')
+  const orphans = useCall('listOrphans', { query: { pageSize: 500 } }, { everyMs: 5_000 })
+  return (
+    <>
+      <PageHead
+        title="Orphans"
+        lead="Things that a forced delete or a lost answer left behind. They stay in the ledger until they are confirmed gone."
+      />
+      <Panel title="Left behind">
+        <Read from={orphans}>
+          {({ items }) =>
+            items.length === 0 ? (
+              <Empty title="Nothing is left behind.">Everything that exists belongs to a resource.</Empty>
+            ) : (
+              <div className="scroll">
+                <table>
+                  <thead>
+                    <tr>
+                      <th>Thing</th>
+                      <th>Kind</th>
+                      <th>State</th>
+                      <th>Of</th>
+                      <th>Since</th>
+                      <th>
+                        <span className="hidden">Actions</span>
+                      </th>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {items.map((one) => (
+                      <tr key={one.id}>
+                        <td className="mono">{one.id}</td>
+                        <td>{one.entry.kind}</td>
+                        <td>
+                          <Tag tone="warn">{one.entry.state}</Tag>
+                        </td>
+                        <td>
+                          <ResourceLink of={one.resource} />
+                        </td>
+                        <td>
+                          <At time={one.entry.since} />
+                        </td>
+                        <td className="right">
+                          <Buttons orphan={one} />
+                        </td>
+                      </tr>
+                    ))}
+                  </tbody>
+                </table>
+              </div>
+            )
+          }
+        </Read>
+      </Panel>
+      <Panel title="Strays" note="seen at the backends, and no ledger names them">
+        <Read from={orphans}>
+          {({ strays }) =>
+            strays.length === 0 ? (
+              <Empty title="None were seen." />
+            ) : (
+              <ul className="rows-of">
+                {strays.map(({ type, kind, name, firstSeenAt }) => (
+                  <li key={name}>
+                    <span>
+                      <span className="mono">{name}</span> {kind} of {type}, first seen <At time={firstSeenAt} />
+                    </span>
+                  </li>
+                ))}
+              </ul>
+            )
+          }
+        </Read>
+      </Panel>
+    </>
+  )
+}
+
+function Buttons({ orphan }: { readonly orphan: Orphan }) {
+  const act = useAct()
+  const mayNotSteer = useRefusal('steer')
+  const mayNotRepair = useRefusal('repair')
+  const { id } = orphan
+  const path = { orphan: id }
+  const sweep = () =>
+    act({
+      route: 'sweepOrphan',
+      title: 'Sweep it',
+      does: 'Destroy it',
+      danger: true,
+      reason: 'needed',
+      confirm: id,
+      words: (
+        <p>
+          <span className="mono">{id}</span> is destroyed in the real world now.
+        </p>
+      ),
+      given: ({ reason }) => ({ path, body: { reason } }),
+      cli: ({ reason }) => asCli('orphans sweep', word(id), '--reason', word(reason)),
+      done: ({ message, swept }) => message || (swept ? 'It is gone.' : 'It could not be destroyed.'),
+    })
+  const adopt = () =>
+    act({
+      route: 'adoptOrphan',
+      title: 'Give it back',
+      does: 'Adopt',
+      reason: 'needed',
+      words: <p>It belongs to {orphan.resource.id} again.</p>,
+      given: ({ reason }) => ({ path, body: { reason } }),
+      cli: ({ reason }) => asCli('orphans adopt', word(id), '--reason', word(reason)),
+    })
+  const writeOff = () =>
+    act({
+      route: 'writeOffOrphan',
+      title: 'Write it off',
+      does: 'Write off',
+      danger: true,
+      reason: 'needed',
+      confirm: id,
+      words: <p>You vouch that it is gone: it is struck from the ledger, and nobody looks for it any more.</p>,
+      given: ({ reason }) => ({ path, body: { reason } }),
+      cli: ({ reason }) => asCli('orphans write-off', word(id), '--reason', word(reason)),
+    })
+  return (
+    <span className="row">
+      <button
+        type="button"
+        className="small"
+        disabled={mayNotSteer !== null}
+        title={mayNotSteer ?? undefined}
+        onClick={sweep}
+      >
+        Sweep ...
+      </button>
+      <button
+        type="button"
+        className="small"
+        disabled={mayNotSteer !== null}
+        title={mayNotSteer ?? undefined}
+        onClick={adopt}
+      >
+        Adopt ...
+      </button>
+      <button
+        type="button"
+        className="small"
+        disabled={mayNotRepair !== null}
+        title={mayNotRepair ?? undefined}
+        onClick={writeOff}
+      >
+        Write off ...
+      </button>
+    </span>
+  )
+}

@@ -1,0 +1,277 @@
+// All resources, page by page from the server and only those in sight in the document; every filter is in the address.
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { useEffect, useRef, useState } from 'react'
+import { api, useCall, type Resource } from '../api.ts'
+import { useLifecycle } from '../lifecycle.ts'
+import {
+  Age,
+  Empty,
+  Loading,
+  PageHead,
+  Problem,
+  ResourceLink,
+  Status,
+  Tag,
+  useSettled,
+  useTitle,
+} from '../parts/bits.tsx'
+import { CreateButton } from '../parts/create.tsx'
+import { BulkButton } from '../parts/bulk-dialog.tsx'
+import { go, toResource, usePlace, withQuery } from '../route.tsx'
+
+const rowHeight = 40
+const kinds = ['stable', 'transitional', 'failed', 'terminal'] as const
+
+export default function Resources() {
+  useTitle('Resources')
+  const { query } = usePlace()
+  const type = query.get('type') ?? ''
+  const status = query.get('status') ?? ''
+  const kind = kinds.find((one) => one === query.get('kind'))
+  const stuck = query.get('stuck') === 'true'
+  const tenant = query.get('tenant') ?? ''
+  const q = query.get('q') ?? ''
+  const asked = {
+    ...(status === '' ? {} : { status }),
+    ...(kind === undefined ? {} : { kind }),
+    ...(tenant === '' ? {} : { tenant }),
+    ...(q === '' ? {} : { q }),
+    ...(stuck ? { stuck: 'true' as const } : {}),
+  }
+  const list = useInfiniteQuery({
+    queryKey: ['listResources', { path: { type } }, asked],
+    initialPageParam: '',
+    queryFn: ({ pageParam, signal }) => {
+      const page = {
+        ...asked,
+        pageSize: 200,
+        ...(pageParam === '' ? { total: 'true' as const } : { pageToken: pageParam }),
+      }
+      return type === ''
+        ? api.call('listAllResources', { query: page }, { signal })
+        : api.call('listResources', { path: { type }, query: page }, { signal })
+    },
+    getNextPageParam: ({ nextPageToken }) => nextPageToken,
+    refetchInterval: 10_000,
+  })
+  const items = list.data?.pages.flatMap((page) => page.items) ?? []
+  const total = list.data?.pages[0]?.total
+  return (
+    <>
+      <PageHead
+        title="Resources"
+        lead={total === undefined ? 'Counting ...' : `${total.toLocaleString('en')} ${total === 1 ? 'fits' : 'fit'}`}
+      >
+        {type !== '' && (
+          <BulkButton
+            filter={{
+              type,
+              ...(status === '' ? {} : { status: status.split(',') }),
+              ...(kind === undefined ? {} : { kind }),
+              ...(q === '' ? {} : { q }),
+            }}
+            total={total ?? 0}
+            disabled={stuck}
+          />
+        )}
+        {type !== '' && <CreateButton type={type} />}
+      </PageHead>
+      <Filters />
+      {list.error !== null && list.data === undefined ? (
+        <Problem error={list.error} />
+      ) : list.data === undefined ? (
+        <Loading />
+      ) : items.length === 0 ? (
+        <Empty title="Nothing fits.">
+          {location.search === ''
+            ? 'Nothing has been created yet: choose a type above, then Create.'
+            : 'Take a filter away, or look in another type.'}
+        </Empty>
+      ) : (
+        <Rows
+          items={items}
+          hasMore={list.hasNextPage}
+          isReading={list.isFetchingNextPage}
+          onMore={() => void list.fetchNextPage()}
+          total={total ?? items.length}
+        />
+      )}
+    </>
+  )
+}
+
+function Filters() {
+  const { query } = usePlace()
+  const counts = useCall('countResources', {})
+  const type = query.get('type') ?? ''
+  const lifecycle = useLifecycle(type)
+  const [text, setText] = useState(query.get('q') ?? '')
+  const settled = useSettled(text)
+  const set = (changes: Readonly<Record<string, string | null>>) => go(withQuery(changes), 'replace')
+  useEffect(() => {
+    if (settled !== (new URLSearchParams(location.search).get('q') ?? '')) set({ q: settled })
+  }, [settled])
+  const some = counts.data?.items.find((one) => one.type === type)?.counts ?? {}
+  return (
+    <div className="filters" role="search">
+      <div className="field">
+        <label htmlFor="filter-type">Type</label>
+        <select id="filter-type" value={type} onChange={(event) => set({ type: event.target.value, status: null })}>
+          <option value="">all types</option>
+          {(counts.data?.items ?? []).map((one) => (
+            <option key={one.type}>{one.type}</option>
+          ))}
+        </select>
+      </div>
+      <div className="field">
+        <label htmlFor="filter-status">Status</label>
+        <select
+          id="filter-status"
+          value={query.get('status') ?? ''}
+          disabled={type === ''}
+          onChange={(event) => set({ status: event.target.value })}
+        >
+          <option value="">{type === '' ? 'choose a type first' : 'all statuses'}</option>
+          {(lifecycle?.statuses ?? []).map(({ name }) => (
+            <option key={name} value={name}>
+              {name} ({(some[name] ?? 0).toLocaleString('en')})
+            </option>
+          ))}
+        </select>
+      </div>
+      <div className="field">
+        <label htmlFor="filter-kind">Kind</label>
+        <select
+          id="filter-kind"
+          value={query.get('kind') ?? ''}
+          onChange={(event) => set({ kind: event.target.value })}
+        >
+          <option value="">all kinds</option>
+          {kinds.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+      </div>
+      <div className="field grow">
+        <label htmlFor="filter-text">Contains</label>
+        <input
+          id="filter-text"
+          type="search"
+          placeholder="a part of id, name, status or description"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+      </div>
+      <label className="check">
+        <input
+          type="checkbox"
+          checked={query.get('stuck') === 'true'}
+          onChange={(event) => set({ stuck: event.target.checked ? 'true' : null })}
+        />{' '}
+        only stuck
+      </label>
+      {location.search !== '' && (
+        <button
+          type="button"
+          className="small"
+          onClick={() => {
+            setText('')
+            go('/resources', 'replace')
+          }}
+        >
+          Clear
+        </button>
+      )}
+    </div>
+  )
+}
+
+function Rows(given: {
+  readonly items: readonly Resource[]
+  readonly hasMore: boolean
+  readonly isReading: boolean
+  readonly onMore: () => void
+  readonly total: number
+}) {
+  const { items, hasMore, isReading, onMore } = given
+  const box = useRef<HTMLDivElement>(null)
+  const rows = useVirtualizer({
+    count: items.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+  })
+  const seen = rows.getVirtualItems()
+  const lastSeen = seen.at(-1)?.index ?? 0
+  useEffect(() => {
+    if (hasMore && !isReading && lastSeen > items.length - 60) onMore()
+  }, [lastSeen, items.length, hasMore, isReading])
+  return (
+    <div className="panel flush">
+      <div className="grid-table" role="table" aria-label="Resources" aria-rowcount={given.total}>
+        <div className="grid-row head" role="row">
+          {['Id', 'Type', 'Status', 'For', 'Run', 'Description'].map((name) => (
+            <span key={name} role="columnheader">
+              {name}
+            </span>
+          ))}
+        </div>
+        {/* It scrolls by itself: reachable by keyboard too. */}
+        {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
+        <div className="rows" ref={box} tabIndex={0} role="rowgroup" aria-label="Rows">
+          <div className="all" style={{ height: rows.getTotalSize() }} role="presentation">
+            {seen.map(({ index, start }) => {
+              const one = items[index]!
+              return (
+                // The link in the first cell does the same by keyboard.
+                // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus
+                <div
+                  key={`${one.type}/${one.id}`}
+                  className="grid-row"
+                  role="row"
+                  aria-rowindex={index + 1}
+                  style={{ transform: `translateY(${start}px)` }}
+                  onClick={(event) => (event.target as HTMLElement).closest('a') === null && go(toResource(one))}
+                >
+                  <span role="cell">
+                    <ResourceLink of={one} />
+                    {one.name !== null && <span className="quiet"> {one.name}</span>}
+                  </span>
+                  <span role="cell" className="quiet">
+                    {one.type}
+                  </span>
+                  <span role="cell">
+                    <Status status={one.status} kind={one.kind} />
+                  </span>
+                  <span role="cell">
+                    <Age since={one.since} />
+                  </span>
+                  <span role="cell">
+                    {one.run !== null && (
+                      <>
+                        {one.run.operation} <span className="quiet">{one.run.step}</span>{' '}
+                        {one.run.state === 'parked' ? (
+                          <Tag tone="warn">parked</Tag>
+                        ) : (
+                          one.run.attempt > 1 && <Tag tone="warn">attempt {one.run.attempt}</Tag>
+                        )}
+                      </>
+                    )}
+                  </span>
+                  <span role="cell" className="quiet" title={one.description}>
+                    {one.description}
+                  </span>
+                </div>
+              )
+            })}
+          </div>
+        </div>
+      </div>
+      <p className="more quiet" role="status">
+        {items.length.toLocaleString('en')} of {given.total.toLocaleString('en')} read
+        {hasMore ? '; more as you scroll' : ''}
+      </p>
+    </div>
+  )
+}

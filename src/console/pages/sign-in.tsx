@@ -1,0 +1,71 @@
+// Signing in: with an account and its password; a one-time ticket in the address signs in by itself.
+import { useState, type FormEvent } from 'react'
+import { api, queries, wordsOf } from '../api.ts'
+import { useTitle } from '../parts/bits.tsx'
+
+/** The ticket stands behind # so that no server's log has it. */
+export async function spendTicket(): Promise<void> {
+  const ticket =
+    new URLSearchParams(location.hash.slice(1)).get('ticket') ?? new URLSearchParams(location.search).get('ticket')
+  if (ticket === null) return
+  history.replaceState(null, '', location.pathname)
+  await api.call('signIn', { body: { ticket } }).catch(() => {})
+}
+
+export default function SignIn() {
+  const [account, setAccount] = useState('')
+  const [password, setPassword] = useState('')
+  const [fault, setFault] = useState('')
+  useTitle('Sign in')
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    try {
+      await api.call('signIn', { body: { account, password } })
+      setPassword('')
+      await queries.resetQueries({ queryKey: ['getSession'] })
+    } catch (error) {
+      setFault(wordsOf(error))
+    }
+  }
+  return (
+    <main className="sign-in">
+      <form onSubmit={(event) => void submit(event)}>
+        <img src="/mark.svg" alt="" width="40" height="40" />
+        <h1>Homeostat</h1>
+        <div className="field">
+          <label htmlFor="account">Account</label>
+          <input
+            id="account"
+            autoComplete="username"
+            required
+            value={account}
+            onChange={(event) => setAccount(event.target.value)}
+          />
+        </div>
+        <div className="field">
+          <label htmlFor="password">Password</label>
+          <input
+            id="password"
+            type="password"
+            autoComplete="current-password"
+            required
+            value={password}
+            onChange={(event) => setPassword(event.target.value)}
+          />
+        </div>
+        {fault !== '' && (
+          <p className="problem" role="alert">
+            {fault}
+          </p>
+        )}
+        <button type="submit" className="primary">
+          Sign in
+        </button>
+        <p className="quiet">
+          No account yet? The server prints an address with a one-time ticket when it starts; an admin can make accounts
+          under <i>Access</i>.
+        </p>
+      </form>
+    </main>
+  )
+}

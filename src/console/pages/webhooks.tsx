@@ -1,0 +1,164 @@
+// Events sent elsewhere: how far each webhook is, what it could not deliver, and its secret, which is shown once.
+import { useCall, type AnswerOf } from '../api.ts'
+import { useAct } from '../parts/act.tsx'
+import { At, Copy, Empty, PageHead, Panel, Read, Tag, useTitle } from '../parts/bits.tsx'
+
+type Webhook = AnswerOf<'listWebhooks'>['items'][number]
+
+export const Secret = ({ words, secret }: { readonly words: string; readonly secret: string }) => (
+  <>
+    <p>{words}</p>
+    <p className="secret mono">{secret}</p>
+    <Copy text={secret} label="Copy" />
+  </>
+)
+
+export default function Webhooks() {
+  useTitle('Webhooks')
+  const webhooks = useCall('listWebhooks', {}, { everyMs: 3_000 })
+  const act = useAct()
+  return (
+    <>
+      <PageHead title="Webhooks" lead="Events sent to an address: signed, in order, at least once.">
+        <button
+          type="button"
+          className="primary"
+          onClick={() =>
+            act({
+              route: 'createWebhook',
+              title: 'New webhook',
+              does: 'Create',
+              words: <p>From now on every event is sent to the address. Left out, types and kinds mean all of them.</p>,
+              schema: {
+                properties: {
+                  url: { type: 'string' },
+                  types: { type: 'array', description: 'Such as ["opensds.volume"].' },
+                  kinds: { type: 'array', description: 'Such as ["landed"].' },
+                },
+                required: ['url'],
+              },
+              given: ({ input }) => ({ body: input as never }),
+              show: ({ secret }) => (
+                <Secret words="The secret its deliveries are signed with. It is shown this once." secret={secret} />
+              ),
+            })
+          }
+        >
+          New webhook
+        </button>
+      </PageHead>
+      <Read from={webhooks}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <div className="panel">
+              <Empty title="No webhook yet." />
+            </div>
+          ) : (
+            items.map((one) => <One key={one.id} webhook={one} />)
+          )
+        }
+      </Read>
+    </>
+  )
+}
+
+function One({ webhook }: { readonly webhook: Webhook }) {
+  const act = useAct()
+  const path = { webhook: webhook.id }
+  const dead = useCall('listDeadLetters', { path, query: { pageSize: 20 } }, { enabled: webhook.deadLetters > 0 })
+  return (
+    <Panel
+      title={webhook.url}
+      note={
+        <Tag tone={webhook.failures > 0 ? 'bad' : 'good'}>
+          {webhook.failures > 0 ? `${webhook.failures} tries failed` : webhook.state}
+        </Tag>
+      }
+      actions={
+        <>
+          <button
+            type="button"
+            className="small"
+            onClick={() =>
+              act({
+                route: 'replayWebhook',
+                title: 'Send again',
+                does: 'Send again',
+                words: <p>From an event number on; left out, the dead letters.</p>,
+                schema: { properties: { after: { type: 'integer' } } },
+                given: ({ input }) => ({ path, body: input as never }),
+              })
+            }
+          >
+            Send again ...
+          </button>
+          <button
+            type="button"
+            className="small"
+            onClick={() =>
+              act({
+                route: 'rotateWebhook',
+                title: 'New secret',
+                does: 'Make a new secret',
+                words: <p>Deliveries are signed with both until the next rotation.</p>,
+                given: () => ({ path }),
+                show: ({ secret }) => <Secret words="The new secret. It is shown this once." secret={secret} />,
+              })
+            }
+          >
+            New secret ...
+          </button>
+          <button
+            type="button"
+            className="small danger-outline"
+            onClick={() =>
+              act({
+                route: 'deleteWebhook',
+                title: 'Delete the webhook',
+                does: 'Delete',
+                danger: true,
+                confirm: webhook.id,
+                words: <p>Nothing more is sent to {webhook.url}.</p>,
+                given: () => ({ path }),
+              })
+            }
+          >
+            Delete ...
+          </button>
+        </>
+      }
+    >
+      <dl className="facts">
+        <div>
+          <dt>Dealt with up to event</dt>
+          <dd className="num">{webhook.delivered}</dd>
+        </div>
+        <div>
+          <dt>Dead letters</dt>
+          <dd className="num">{webhook.deadLetters}</dd>
+        </div>
+        <div>
+          <dt>Of</dt>
+          <dd>{[...webhook.types, ...webhook.kinds].join(', ') || 'everything'}</dd>
+        </div>
+        {webhook.lastError !== '' && (
+          <div>
+            <dt>Last error</dt>
+            <dd>{webhook.lastError}</dd>
+          </div>
+        )}
+      </dl>
+      {(dead.data?.items ?? []).length > 0 && (
+        <ul className="rows-of">
+          {dead.data!.items.map(({ n, at, error }) => (
+            <li key={n}>
+              <span>
+                Event {n}, <At time={at} />: {error}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  )
+}

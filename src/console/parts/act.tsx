@@ -1,0 +1,155 @@
+// Every change that the console makes goes through this dialog: what will happen in words, its input, a reason, for what cannot be
+// taken back the name typed once more, and the same request for curl.
+import { createContext, useContext, useMemo, useState, type FormEvent, type ReactNode } from 'react'
+import type { Given, RequestOptions } from '../../client/http-client.ts'
+import type { RouteName } from '../../protocol/routes.ts'
+import { api, queries, wordsOf, type AnswerOf } from '../api.ts'
+import { asCurl } from '../copies.ts'
+import type { Schema } from '../lifecycle.ts'
+import { Copy } from './bits.tsx'
+import { Dialog } from './dialog.tsx'
+import { Fields, inputOf, typedDefaults, type Typed } from './fields.tsx'
+import { Icon } from './icon.tsx'
+import { toast } from './toasts.tsx'
+
+export interface Filled {
+  readonly reason: string
+  readonly input: Record<string, unknown>
+}
+
+export interface Act<Name extends RouteName = RouteName> {
+  readonly route: Name
+  readonly title: string
+  /** What will happen. */
+  readonly words: ReactNode
+  /** The word on the button. */
+  readonly does: string
+  readonly given: (filled: Filled) => Given<Name>
+  readonly schema?: Schema | null
+  readonly start?: Typed
+  readonly reason?: 'needed' | 'none'
+  /** To be typed once more before it is done. */
+  readonly confirm?: string
+  readonly danger?: boolean
+  readonly options?: RequestOptions
+  readonly done?: (answer: AnswerOf<Name>) => string | void
+  /** What the answer holds and is shown only once. */
+  readonly show?: (answer: AnswerOf<Name>) => ReactNode
+  /** The same for the command line, where there is one. */
+  readonly cli?: (filled: Filled) => string
+}
+
+const ActContext = createContext<(act: Act<never>) => void>(() => {})
+
+/** Opens the dialog of an action. */
+export function useAct(): <Name extends RouteName>(act: Act<Name>) => void {
+  return useContext(ActContext) as never
+}
+
+export function Acts({ children }: { readonly children: ReactNode }) {
+  const [act, setAct] = useState<Act | null>(null)
+  const open = useMemo(() => (next: Act<never>) => setAct(next as unknown as Act), [])
+  return (
+    <ActContext value={open}>
+      {children}
+      {act !== null && <ActDialog act={act} onClose={() => setAct(null)} />}
+    </ActContext>
+  )
+}
+
+function ActDialog({ act, onClose }: { readonly act: Act; readonly onClose: () => void }) {
+  const [typed, setTyped] = useState<Typed>(() => ({ ...typedDefaults(act.schema ?? null), ...act.start }))
+  const [reason, setReason] = useState('')
+  const [confirmed, setConfirmed] = useState('')
+  const [fault, setFault] = useState('')
+  const [isBusy, setBusy] = useState(false)
+  const [shown, setShown] = useState<ReactNode>(null)
+  const read = inputOf(act.schema ?? null, typed)
+  const filled = 'input' in read ? { reason: reason.trim(), input: read.input } : null
+  const isReady =
+    (act.reason !== 'needed' || reason.trim() !== '') && (act.confirm === undefined || confirmed === act.confirm)
+
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    if ('fault' in read) return setFault(read.fault)
+    if (!isReady || isBusy || filled === null) return
+    setBusy(true)
+    try {
+      const answer = await api.call(act.route, act.given(filled), act.options)
+      void queries.invalidateQueries()
+      toast('good', act.done?.(answer as never) ?? `${act.title}: done.`)
+      if (act.show === undefined) onClose()
+      else setShown(act.show(answer as never))
+    } catch (error) {
+      setFault(wordsOf(error))
+    } finally {
+      setBusy(false)
+    }
+  }
+  if (shown !== null) {
+    return (
+      <Dialog title={act.title} onClose={onClose}>
+        <div className="body">{shown}</div>
+        <footer>
+          <button type="button" className="primary" onClick={onClose}>
+            Close
+          </button>
+        </footer>
+      </Dialog>
+    )
+  }
+  return (
+    <Dialog title={act.title} onClose={onClose}>
+      <form onSubmit={(event) => void submit(event)}>
+        <div className="body">
+          <div className="words">{act.words}</div>
+          {act.schema?.properties !== undefined && <Fields schema={act.schema} typed={typed} onType={setTyped} />}
+          {act.reason === 'needed' && (
+            <div className="field">
+              <label htmlFor="act-reason">
+                Reason <span className="quiet">kept in the audit</span>
+              </label>
+              <input
+                id="act-reason"
+                value={reason}
+                maxLength={1_000}
+                onChange={(event) => setReason(event.target.value)}
+              />
+            </div>
+          )}
+          {act.confirm !== undefined && (
+            <div className="field">
+              <label htmlFor="act-confirm">
+                This cannot be taken back. Type <b className="mono">{act.confirm}</b> to go on
+              </label>
+              <input
+                id="act-confirm"
+                autoComplete="off"
+                spellCheck={false}
+                value={confirmed}
+                onChange={(event) => setConfirmed(event.target.value)}
+              />
+            </div>
+          )}
+          {fault !== '' && (
+            <div className="problem" role="alert">
+              <Icon name="alert" />
+              <div>{fault}</div>
+            </div>
+          )}
+        </div>
+        <footer>
+          {filled !== null && <Copy text={asCurl(act.route, act.given(filled))} label="curl" />}
+          {filled !== null && act.cli !== undefined && <Copy text={act.cli(filled)} label="CLI" />}
+          <span className="spring" />
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" className={act.danger === true ? 'danger' : 'primary'} disabled={!isReady || isBusy}>
+            {act.does}
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}

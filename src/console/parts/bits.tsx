@@ -1,0 +1,208 @@
+// Small parts that every page is made of: badges, ages, clocks, copying, and what is shown when there is nothing to show.
+import { useEffect, useState, useSyncExternalStore, type ReactNode } from 'react'
+import type { UseQueryResult } from '@tanstack/react-query'
+import { queries, wordsOf } from '../api.ts'
+import type { Kind } from '../lifecycle.ts'
+import { Link } from '../route.tsx'
+import { clockTime, every, fullTime, millis, now, shortTime, span, spanPassed, spanTicking } from '../time.ts'
+import { Icon, type IconName } from './icon.tsx'
+import { toast } from './toasts.tsx'
+
+let tick = now()
+const tickers = new Set<() => void>()
+every(1_000, () => {
+  if (document.visibilityState === 'hidden') return
+  tick = now()
+  for (const ticker of tickers) ticker()
+})
+
+/** The time, once a second: one timer for the whole page. */
+export const useNow = (): number =>
+  useSyncExternalStore(
+    (ticker) => {
+      tickers.add(ticker)
+      return () => tickers.delete(ticker)
+    },
+    () => tick,
+  )
+
+export function Age({ since }: { readonly since: string }) {
+  const at = useNow()
+  return (
+    <time dateTime={since} title={fullTime(since)} className="num">
+      {spanPassed(at - millis(since))}
+    </time>
+  )
+}
+
+export const At = ({ time }: { readonly time: string }) => (
+  <time dateTime={time} title={fullTime(time)} className="num">
+    {shortTime(time)}
+  </time>
+)
+
+/** Until a moment, ticking; past it, how long it is over. */
+export function Countdown({ to }: { readonly to: string }) {
+  const left = millis(to) - useNow()
+  return (
+    <time dateTime={to} title={fullTime(to)} className={`num ${left < 0 ? 'late' : ''}`}>
+      {left > 0 ? `in ${spanTicking(left)}` : left > -3_000 ? 'now' : `${span(-left)} ago`}
+      <span className="quiet"> ({clockTime(to)})</span>
+    </time>
+  )
+}
+
+export const Status = ({
+  status,
+  kind,
+  size,
+}: {
+  readonly status: string
+  readonly kind: Kind
+  readonly size?: 'large'
+}) => (
+  <span className={`status ${kind} ${size ?? ''}`}>
+    <i aria-hidden="true" />
+    {status}
+  </span>
+)
+
+export const Tag = ({
+  tone,
+  children,
+}: {
+  readonly tone?: 'good' | 'bad' | 'warn' | 'info'
+  readonly children: ReactNode
+}) => <span className={`tag ${tone ?? ''}`}>{children}</span>
+
+export function Panel(given: {
+  readonly title: ReactNode
+  readonly note?: ReactNode
+  readonly actions?: ReactNode
+  readonly className?: string
+  readonly children: ReactNode
+}) {
+  return (
+    <section className={`panel ${given.className ?? ''}`}>
+      <header>
+        <h2>{given.title}</h2>
+        {given.note !== undefined && <span className="quiet">{given.note}</span>}
+        {given.actions !== undefined && <div className="actions">{given.actions}</div>}
+      </header>
+      {given.children}
+    </section>
+  )
+}
+
+export function PageHead({
+  title,
+  lead,
+  children,
+}: {
+  readonly title: ReactNode
+  readonly lead?: ReactNode
+  readonly children?: ReactNode
+}) {
+  return (
+    <div className="page-head">
+      <div>
+        <h1>{title}</h1>
+        {lead !== undefined && <p className="quiet">{lead}</p>}
+      </div>
+      <div className="actions">{children}</div>
+    </div>
+  )
+}
+
+export const Empty = ({ title, children }: { readonly title: string; readonly children?: ReactNode }) => (
+  <div className="empty">
+    <strong>{title}</strong>
+    {children !== undefined && <div className="quiet">{children}</div>}
+  </div>
+)
+
+/** What was asked for could not be read: what it was, and what to do. */
+export const Problem = ({ error }: { readonly error: unknown }) => (
+  <div className="problem" role="alert">
+    <Icon name="alert" />
+    <div>
+      <strong>This could not be read.</strong> {wordsOf(error)}
+      <div className="row">
+        <button type="button" className="small" onClick={() => void queries.invalidateQueries()}>
+          Try again
+        </button>
+        <a href="/docs/errors">What the codes mean</a>
+      </div>
+    </div>
+  </div>
+)
+
+/** Waiting, failed, or there. What was there once stays while it is read anew. */
+export function Read<T>({
+  from,
+  children,
+}: {
+  readonly from: UseQueryResult<T, Error>
+  readonly children: (data: T) => ReactNode
+}) {
+  if (from.data !== undefined) return <>{children(from.data)}</>
+  if (from.error !== null) return <Problem error={from.error} />
+  return <Loading />
+}
+
+/** Shown only when it takes long enough to be noticed (the style sheet waits). */
+export const Loading = () => (
+  <div className="loading" role="status">
+    <span>Reading ...</span>
+  </div>
+)
+
+export function Copy({
+  text,
+  label,
+  icon = 'copy',
+}: {
+  readonly text: string
+  readonly label: string
+  readonly icon?: IconName
+}) {
+  const copy = async () => {
+    await navigator.clipboard.writeText(text)
+    toast('good', `Copied: ${text.length > 80 ? `${text.slice(0, 77)}...` : text}`)
+  }
+  return (
+    <button type="button" className="ghost small" title={text} onClick={() => void copy()}>
+      <Icon name={icon} /> {label}
+    </button>
+  )
+}
+
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = title === '' ? 'Homeostat' : `${title} · Homeostat`
+  }, [title])
+}
+
+/** What is typed, after the typing has paused. */
+export function useSettled(value: string, ms = 250): string {
+  const [settled, settle] = useState(value)
+  useEffect(() => {
+    const stop = every(ms, () => settle(value))
+    return stop
+  }, [value, ms])
+  return settled
+}
+
+export const ResourceLink = ({ of }: { readonly of: { readonly type: string; readonly id: string } }) => (
+  <Link href={`/resources/${encodeURIComponent(of.type)}/${encodeURIComponent(of.id)}`} className="mono">
+    {of.id}
+  </Link>
+)
+
+export const Json = ({ value }: { readonly value: unknown }) => (
+  // Wide content scrolls within itself: reachable by keyboard too.
+  // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+  <pre className="json" tabIndex={0} aria-label="JSON">
+    {JSON.stringify(value, null, 2)}
+  </pre>
+)

@@ -1,0 +1,175 @@
+// One operation over everything that fits a filter: first what it would do, then at a rate and with a reason.
+import { useState, type FormEvent } from 'react'
+import { api, wordsOf, type AnswerOf } from '../api.ts'
+import { asCurl } from '../copies.ts'
+import { creates, useLifecycle } from '../lifecycle.ts'
+import { address, go } from '../route.tsx'
+import { useRefusal } from '../session.tsx'
+import { Copy, Tag } from './bits.tsx'
+import { Dialog } from './dialog.tsx'
+import { Fields, inputOf, type Typed } from './fields.tsx'
+import { toast } from './toasts.tsx'
+
+export interface Filter {
+  readonly type: string
+  readonly status?: string[]
+  readonly kind?: 'stable' | 'transitional' | 'failed' | 'terminal'
+  readonly q?: string
+}
+
+export function BulkButton(given: { readonly filter: Filter; readonly total: number; readonly disabled: boolean }) {
+  const [isOpen, setOpen] = useState(false)
+  const refusal = useRefusal('bulk') ?? (given.disabled ? 'What is stuck is healed, not changed in bulk.' : null)
+  return (
+    <>
+      <button
+        type="button"
+        disabled={refusal !== null || given.total === 0}
+        title={refusal ?? undefined}
+        onClick={() => setOpen(true)}
+      >
+        Bulk over {given.total.toLocaleString('en')} ...
+      </button>
+      {isOpen && <BulkDialog filter={given.filter} onClose={() => setOpen(false)} />}
+    </>
+  )
+}
+
+function BulkDialog({ filter, onClose }: { readonly filter: Filter; readonly onClose: () => void }) {
+  const lifecycle = useLifecycle(filter.type)
+  const [operation, setOperation] = useState('')
+  const [typed, setTyped] = useState<Typed>({})
+  const [reason, setReason] = useState('')
+  const [perSecond, setPerSecond] = useState('10')
+  const [preview, setPreview] = useState<AnswerOf<'createBulk'> | null>(null)
+  const [confirmed, setConfirmed] = useState('')
+  const [fault, setFault] = useState('')
+  const names = Object.entries(lifecycle?.operations ?? {})
+    .filter(([, one]) => !creates(one))
+    .map(([name]) => name)
+  const schema = lifecycle?.operations[operation]?.input ?? null
+  const read = inputOf(schema, typed)
+  const body = {
+    filter,
+    operation,
+    reason: reason.trim(),
+    perSecond: Number(perSecond),
+    ...('input' in read && schema !== null ? { input: read.input as never } : {}),
+  }
+  const isReady = operation !== '' && reason.trim() !== '' && Number(perSecond) > 0
+  const change =
+    <T,>(set: (value: T) => void) =>
+    (value: T) => {
+      set(value)
+      setPreview(null)
+      setFault('')
+    }
+  const ask = async (dryRun: boolean) => {
+    if ('fault' in read) return setFault(read.fault)
+    try {
+      const answer = await api.call('createBulk', {
+        body: dryRun ? { ...body, dryRun: true } : { ...body, expected: preview!.total },
+      })
+      if (dryRun) return setPreview(answer)
+      toast('good', `${answer.total} resources are worked off.`)
+      onClose()
+      go(address('bulk', answer.bulk!.id))
+    } catch (error) {
+      setFault(wordsOf(error))
+    }
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    void ask(preview === null)
+  }
+  return (
+    <Dialog title={`Bulk over ${filter.type}`} onClose={onClose}>
+      <form onSubmit={submit}>
+        <div className="body">
+          <p className="words">
+            Filter:{' '}
+            {Object.entries(filter).map(([name, value]) => (
+              <Tag key={name}>{`${name} ${String(value)}`}</Tag>
+            ))}{' '}
+            The list is frozen when you start, and worked off at the rate you give.
+          </p>
+          <div className="field">
+            <label htmlFor="bulk-operation">Operation</label>
+            <select
+              id="bulk-operation"
+              value={operation}
+              onChange={(event) => change(setOperation)(event.target.value)}
+            >
+              <option value="">choose one</option>
+              {names.map((name) => (
+                <option key={name}>{name}</option>
+              ))}
+            </select>
+          </div>
+          {schema !== null && <Fields schema={schema} typed={typed} onType={change(setTyped)} />}
+          <div className="field">
+            <label htmlFor="bulk-rate">Per second</label>
+            <input
+              id="bulk-rate"
+              type="number"
+              min={0.1}
+              max={1_000}
+              step="any"
+              value={perSecond}
+              onChange={(event) => change(setPerSecond)(event.target.value)}
+            />
+          </div>
+          <div className="field">
+            <label htmlFor="bulk-reason">
+              Reason <span className="quiet">kept in the audit</span>
+            </label>
+            <input id="bulk-reason" value={reason} onChange={(event) => change(setReason)(event.target.value)} />
+          </div>
+          {preview !== null && (
+            <div className="preview" role="status">
+              <b>
+                {operation} would be asked of {preview.total.toLocaleString('en')} resources;{' '}
+                {preview.allowed.toLocaleString('en')} may do it now.
+              </b>{' '}
+              It takes about {Math.ceil(preview.total / Number(perSecond))} s. Among them:{' '}
+              {preview.sample
+                .slice(0, 6)
+                .map(({ id }) => id)
+                .join(', ')}
+              <div className="field">
+                <label htmlFor="bulk-confirm">
+                  Type <b className="mono">{String(preview.total)}</b> to go on
+                </label>
+                <input
+                  id="bulk-confirm"
+                  autoComplete="off"
+                  value={confirmed}
+                  onChange={(event) => setConfirmed(event.target.value)}
+                />
+              </div>
+            </div>
+          )}
+          {fault !== '' && (
+            <div className="problem" role="alert">
+              {fault}
+            </div>
+          )}
+        </div>
+        <footer>
+          <Copy text={asCurl('createBulk', { body })} label="curl" />
+          <span className="spring" />
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button
+            type="submit"
+            className={preview === null ? 'primary' : 'danger'}
+            disabled={!isReady || (preview !== null && confirmed !== String(preview.total))}
+          >
+            {preview === null ? 'Preview' : 'Start'}
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,148 @@
+// What may be asked of a resource, as buttons; the rest grey, each with the reason why not.
+import { type Resource } from '../api.ts'
+import { asCli, word, words } from '../copies.ts'
+import { creates, onlyLacksInput, useLifecycle, type Operation } from '../lifecycle.ts'
+import { useRefusal } from '../session.tsx'
+import { useAct } from './act.tsx'
+
+const removes = /delete|destroy|terminate|remove/i
+
+export function Operations({ resource }: { readonly resource: Resource }) {
+  const { type, id, status, etag } = resource
+  const act = useAct()
+  const lifecycle = useLifecycle(type)
+  const mayNot = useRefusal('operate')
+  const mayNotForce = useRefusal('force')
+  const mayNotRepair = useRefusal('repair')
+  if (lifecycle === undefined) return <div className="operations" />
+  const refused = new Map((resource.refused ?? []).map((one) => [one.operation, one]))
+  const names = Object.keys(lifecycle.operations).filter((name) => !creates(lifecycle.operations[name]!))
+  const refusalOf = (name: string): string | null => {
+    const refusal = refused.get(name)
+    if (mayNot !== null) return mayNot
+    return refusal === undefined || onlyLacksInput(lifecycle.operations[name], refusal, status) ? null : refusal.reason
+  }
+  const open = (name: string, operation: Operation) =>
+    act({
+      route: 'operate',
+      title: `${name} ${id}`,
+      does: name,
+      danger: removes.test(name),
+      ...(removes.test(name) ? { confirm: id } : {}),
+      words: (
+        <>
+          {operation.meaning !== '' && <p>{operation.meaning}</p>}
+          <ul>
+            {operation.words.map((line) => (
+              <li key={line}>{line}</li>
+            ))}
+          </ul>
+        </>
+      ),
+      schema: operation.input,
+      given: ({ input }) => ({
+        path: { type, id, operation: name },
+        ...(operation.input === null ? {} : { body: input as never }),
+      }),
+      cli: ({ input }) =>
+        removes.test(name)
+          ? asCli('rm', word(`${type}/${id}`))
+          : asCli('do', word(`${type}/${id}`), name, words(input)),
+      done: ({ resource: after }) => `${name} accepted: ${after.id} is ${after.status}.`,
+    })
+  const force = () =>
+    act({
+      route: 'deleteResource',
+      title: `Force delete ${id}`,
+      does: 'Force delete',
+      danger: true,
+      reason: 'needed',
+      confirm: id,
+      words: (
+        <p>
+          The record goes even if the backend does not answer. What may be left behind in the real world stays in the
+          ledger and is listed under <i>Orphans</i> until it is confirmed gone.
+        </p>
+      ),
+      given: ({ reason }) => ({ path: { type, id }, query: { force: 'true', reason } }),
+      cli: ({ reason }) => asCli('rm', word(`${type}/${id}`), '--force', '--reason', word(reason)),
+    })
+  const repair = () =>
+    act({
+      route: 'setStatus',
+      title: `Set the status of ${id}`,
+      does: 'Set status',
+      danger: true,
+      reason: 'needed',
+      confirm: id,
+      words: (
+        <p>
+          A guarded repair: the epoch goes up first, so that whoever still works on it can write nothing more. Rules are
+          judged as always.
+        </p>
+      ),
+      schema: { properties: { status: { enum: lifecycle.statuses.map(({ name }) => name) } }, required: ['status'] },
+      options: { ifMatch: etag },
+      given: ({ reason, input }) => ({
+        path: { type, id },
+        body: { status: (input['status'] as string | undefined) ?? '', reason },
+      }),
+      cli: ({ reason, input }) =>
+        asCli(
+          'set-status',
+          word(`${type}/${id}`),
+          word((input['status'] as string | undefined) ?? ''),
+          '--reason',
+          word(reason),
+        ),
+    })
+  const canForce = Object.values(lifecycle.operations).some(
+    ({ declared }) => declared.force !== undefined && declared.force !== null,
+  )
+  const sorted = names.toSorted((one, other) => Number(refusalOf(one) !== null) - Number(refusalOf(other) !== null))
+  return (
+    <div className="operations">
+      {sorted.map((name) => {
+        const refusal = refusalOf(name)
+        return (
+          <button
+            key={name}
+            type="button"
+            className={removes.test(name) ? 'danger-outline' : ''}
+            aria-disabled={refusal !== null}
+            aria-describedby={refusal === null ? undefined : `refusal-${name}`}
+            onClick={() => refusal === null && open(name, lifecycle.operations[name]!)}
+          >
+            {name}
+            {refusal !== null && (
+              <span className="tip" role="tooltip" id={`refusal-${name}`}>
+                {refusal}
+              </span>
+            )}
+          </button>
+        )
+      })}
+      <span className="spring" />
+      {canForce && (
+        <button
+          type="button"
+          className="small ghost"
+          disabled={mayNotForce !== null || resource.kind === 'terminal'}
+          title={mayNotForce ?? undefined}
+          onClick={force}
+        >
+          Force delete ...
+        </button>
+      )}
+      <button
+        type="button"
+        className="small ghost"
+        disabled={mayNotRepair !== null || resource.kind === 'terminal'}
+        title={mayNotRepair ?? undefined}
+        onClick={repair}
+      >
+        Set status ...
+      </button>
+    </div>
+  )
+}

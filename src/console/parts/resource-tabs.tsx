@@ -1,0 +1,218 @@
+// Below the fold of a resource: timeline, relations, ledger, runs, properties, raw. The chosen tab is in the address.
+import type { UseQueryResult } from '@tanstack/react-query'
+import { useCall, type AnswerOf, type Resource } from '../api.ts'
+import { address, go, Link, toResource, usePlace, withQuery } from '../route.tsx'
+import { At, Empty, Json, Read, ResourceLink, Status, Tag } from './bits.tsx'
+import { RunRows } from './run-rows.tsx'
+import { eventTone, eventWords } from './words.ts'
+
+const tabs = ['timeline', 'relations', 'ledger', 'runs', 'properties', 'raw'] as const
+
+export function Details({
+  resource,
+  history,
+}: {
+  readonly resource: Resource
+  readonly history: UseQueryResult<AnswerOf<'getHistory'>, Error>
+}) {
+  const { query } = usePlace()
+  const chosen = tabs.find((tab) => tab === query.get('tab')) ?? 'timeline'
+  return (
+    <section className="panel tabs">
+      <div role="tablist" aria-label="About this resource">
+        {tabs.map((tab) => (
+          <button
+            key={tab}
+            type="button"
+            role="tab"
+            id={`tab-${tab}`}
+            aria-selected={tab === chosen}
+            aria-controls="tab-panel"
+            onClick={() => go(withQuery({ tab: tab === 'timeline' ? null : tab }), 'replace')}
+          >
+            {tab}
+          </button>
+        ))}
+      </div>
+      <div role="tabpanel" id="tab-panel" aria-labelledby={`tab-${chosen}`}>
+        {chosen === 'timeline' && <Read from={history}>{(page) => <Timeline events={page.items} />}</Read>}
+        {chosen === 'relations' && <Relations of={resource} depth={0} />}
+        {chosen === 'ledger' && <Ledger resource={resource} />}
+        {chosen === 'runs' && <Runs resource={resource} />}
+        {chosen === 'properties' && <Properties resource={resource} />}
+        {chosen === 'raw' && <Json value={resource} />}
+      </div>
+    </section>
+  )
+}
+
+export const Timeline = ({ events }: { readonly events: AnswerOf<'getHistory'>['items'] }) => (
+  <ol className="timeline">
+    {events.map((event) => (
+      <li key={event.n} className={eventTone(event)}>
+        <At time={event.at} />
+        <span className="words">{eventWords(event)}</span>
+        <span className="quiet">
+          {event.by}
+          {event.run !== null && (
+            <>
+              {' '}
+              · <Link href={address('runs', event.run)}>run {event.run}</Link>
+            </>
+          )}
+        </span>
+      </li>
+    ))}
+    {events.length === 0 && <Empty title="Nothing has happened to it yet." />}
+  </ol>
+)
+
+/** A tree of what hangs together, read as it is unfolded. */
+function Relations({
+  of,
+  depth,
+}: {
+  readonly of: { readonly type: string; readonly id: string }
+  readonly depth: number
+}) {
+  const related = useCall('getRelated', { path: { type: of.type, id: of.id } }, { keep: true })
+  return (
+    <Read from={related}>
+      {({ relations }) => {
+        const named = Object.entries(relations).filter(([, some]) => some.length > 0)
+        if (named.length === 0)
+          return depth === 0 ? (
+            <Empty title="It is related to nothing." />
+          ) : (
+            <p className="quiet none">nothing further</p>
+          )
+        return (
+          <ul className="tree">
+            {named.map(([name, some]) => (
+              <li key={name}>
+                <span className="label">
+                  {name} <span className="quiet">{some.length}</span>
+                </span>
+                <ul>
+                  {some.slice(0, 200).map((one) => (
+                    <li key={`${one.type}/${one.id}`}>
+                      {depth < 3 ? (
+                        <details>
+                          <summary>
+                            <Node one={one} />
+                          </summary>
+                          <Unfolded of={one} depth={depth + 1} />
+                        </details>
+                      ) : (
+                        <Node one={one} />
+                      )}
+                    </li>
+                  ))}
+                </ul>
+              </li>
+            ))}
+          </ul>
+        )
+      }}
+    </Read>
+  )
+}
+
+const Unfolded = Relations
+
+const Node = ({ one }: { readonly one: Resource }) => (
+  <span className="node">
+    <Status status={one.status} kind={one.kind} />{' '}
+    <Link href={toResource(one)} className="mono">
+      {one.id}
+    </Link>{' '}
+    <span className="quiet">{one.type}</span>
+  </span>
+)
+
+function Ledger({ resource: { type, id } }: { readonly resource: Resource }) {
+  const ledger = useCall('getLedger', { path: { type, id } })
+  const tone = { there: 'good', meant: 'info', unknown: 'warn', orphaned: 'bad', sweeping: 'warn' } as const
+  return (
+    <Read from={ledger}>
+      {({ items }) =>
+        items.length === 0 ? (
+          <Empty title="Nothing exists for it in the real world." />
+        ) : (
+          <div className="scroll">
+            <table>
+              <thead>
+                <tr>
+                  <th>Name</th>
+                  <th>Kind</th>
+                  <th>State</th>
+                  <th>Made by step</th>
+                  <th>Since</th>
+                </tr>
+              </thead>
+              <tbody>
+                {items.map((entry) => (
+                  <tr key={entry.name}>
+                    <td className="mono">{entry.name}</td>
+                    <td>{entry.kind}</td>
+                    <td>
+                      <Tag tone={tone[entry.state]}>{entry.state}</Tag>
+                    </td>
+                    <td className="mono">{entry.step}</td>
+                    <td>
+                      <At time={entry.since} />
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )
+      }
+    </Read>
+  )
+}
+
+function Runs({ resource: { type, id } }: { readonly resource: Resource }) {
+  const runs = useCall('listRunsOf', { path: { type, id }, query: { pageSize: 50 } })
+  return <Read from={runs}>{({ items }) => <RunRows items={items} />}</Read>
+}
+
+const Properties = ({ resource }: { readonly resource: Resource }) => (
+  <dl className="facts wide">
+    {Object.entries(resource.properties).map(([name, value]) => (
+      <div key={name}>
+        <dt className="mono">{name}</dt>
+        <dd className="mono">{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
+      </div>
+    ))}
+    {Object.entries(resource.links).map(([name, ref]) => (
+      <div key={name}>
+        <dt>{name}</dt>
+        <dd>
+          <ResourceLink of={ref} />
+        </dd>
+      </div>
+    ))}
+    {Object.entries(resource.timers).map(([name, time]) => (
+      <div key={name}>
+        <dt>timer {name}</dt>
+        <dd>
+          <At time={time} />
+        </dd>
+      </div>
+    ))}
+    <div>
+      <dt>revision, epoch</dt>
+      <dd className="num">
+        {resource.revision}, {resource.epoch}
+      </dd>
+    </div>
+    <div>
+      <dt>created</dt>
+      <dd>
+        <At time={resource.createdAt} />
+      </dd>
+    </div>
+  </dl>
+)

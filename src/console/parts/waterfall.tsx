@@ -1,0 +1,133 @@
+// A run as bars over time: a line for each step with its attempts, and what was undone as the mirrored track below.
+import type { Event, Run } from '../api.ts'
+import { clockTime, millis, span } from '../time.ts'
+import { useNow } from './bits.tsx'
+import { detailOf } from './words.ts'
+
+type Mark = 'done' | 'failed' | 'running' | 'unknown'
+interface Bar {
+  readonly from: number
+  readonly to: number
+  readonly mark: Mark
+  readonly words: string
+}
+interface Track {
+  readonly name: string
+  readonly status: string
+  readonly state: string
+  readonly bars: readonly Bar[]
+  readonly isUndo: boolean
+}
+
+/** What each event ended began with the event before it. */
+export function tracksOf(run: Run, at: number): readonly Track[] {
+  const events: readonly Event[] = (run.events ?? []).toReversed()
+  const forward = new Map<string, Bar[]>()
+  const backward = new Map<string, Bar[]>()
+  let from = millis(run.acceptedAt)
+  const add = (tracks: Map<string, Bar[]>, step: string, bar: Bar) =>
+    tracks.set(step, [...(tracks.get(step) ?? []), bar])
+  for (const event of events) {
+    const { step, reason = '', attempt } = detailOf(event)
+    const to = millis(event.at)
+    if (step !== undefined) {
+      const took = span(to - from)
+      if (event.kind === 'undone') add(backward, step, { from, to, mark: 'done', words: `undone in ${took}` })
+      else if (event.kind === 'attemptFailed')
+        add(run.phase === 'undo' && backward.has(step) ? backward : forward, step, {
+          from,
+          to,
+          mark: 'failed',
+          words: `attempt ${attempt ?? ''} failed: ${reason}`,
+        })
+      else if (event.kind === 'failed' || detailOf(event).failed === true)
+        add(forward, step, { from, to, mark: 'failed', words: `failed: ${reason}` })
+      else if (event.kind === 'outcomeUnknown')
+        add(forward, step, { from, to, mark: 'unknown', words: 'nobody knows how the call ended' })
+      else if (event.kind === 'stepDone' || event.kind === 'landed')
+        add(forward, step, { from, to, mark: 'done', words: `done in ${took}` })
+    } else if (event.kind === 'landed') {
+      const open = run.steps.find(({ name, state }) => state === 'done' && !forward.has(name))
+      if (open !== undefined) add(forward, open.name, { from, to, mark: 'done', words: `done in ${span(to - from)}` })
+    }
+    from = to
+  }
+  const running = run.steps.find(({ state }) => state === 'running' || state === 'undoing')
+  if (!run.isOver && running !== undefined)
+    add(running.state === 'undoing' ? backward : forward, running.name, {
+      from,
+      to: Math.max(at, from),
+      mark: 'running',
+      words: `under way, attempt ${run.attempt}`,
+    })
+  const track = (name: string, status: string, state: string, bars: readonly Bar[], isUndo: boolean): Track => ({
+    name,
+    status,
+    state,
+    bars,
+    isUndo,
+  })
+  const steps = run.steps.map(({ name, status, state }) => {
+    const bars = forward.get(name) ?? []
+    return track(name, status, bars.at(-1)?.mark === 'failed' && run.isOver ? 'failed' : state, bars, false)
+  })
+  const undone = run.steps
+    .filter(({ name, state }) => backward.has(name) || state === 'undone' || state === 'undoing')
+    .toReversed()
+    .map(({ name, status, state }) => track(name, status, state, backward.get(name) ?? [], true))
+  return [...steps, ...undone]
+}
+
+export function Waterfall({ run }: { readonly run: Run }) {
+  const tick = useNow()
+  const begin = millis(run.acceptedAt)
+  const end = run.endedAt === null ? Math.max(tick, begin + 1_000) : Math.max(millis(run.endedAt), begin + 1)
+  const tracks = tracksOf(run, end)
+  const share = (at: number) => `${Math.min(100, Math.max(0, ((at - begin) / (end - begin)) * 100))}%`
+  const firstUndo = tracks.findIndex(({ isUndo }) => isUndo)
+  return (
+    <div className="waterfall">
+      {tracks.map((track, index) => (
+        <div
+          key={`${track.name}${track.isUndo}`}
+          className={`track ${track.isUndo ? 'undo' : ''} ${index === firstUndo ? 'first-undo' : ''}`}
+        >
+          <span className="step">
+            <i className={`dot ${track.state}`} aria-hidden="true" />
+            <span className="mono">{track.isUndo ? `undo ${track.name}` : track.name}</span>
+            <span className="quiet">{track.isUndo ? track.state : track.state === 'todo' ? '' : track.state}</span>
+          </span>
+          <span className="lane">
+            {track.bars.map((bar, at) => (
+              <i
+                key={at}
+                className={`bar ${bar.mark}`}
+                title={bar.words}
+                style={
+                  track.isUndo
+                    ? { right: `calc(100% - ${share(bar.to)})`, left: share(bar.from) }
+                    : { left: share(bar.from), right: `calc(100% - ${share(bar.to)})` }
+                }
+              />
+            ))}
+          </span>
+          <span className="took quiet">{wordsOf(track)}</span>
+        </div>
+      ))}
+      <p className="scale quiet">
+        <span>{clockTime(begin)}</span>
+        <span>{span(end - begin)}</span>
+        <span>{run.isOver ? clockTime(end) : 'now'}</span>
+      </p>
+    </div>
+  )
+}
+
+function wordsOf({ bars }: Track): string {
+  const last = bars.at(-1)
+  if (last === undefined) return ''
+  const failed = bars.filter(({ mark }) => mark === 'failed').length
+  const took = span(last.to - bars[0]!.from)
+  if (last.mark === 'running') return failed > 0 ? `${failed} failed, again now` : 'now'
+  return failed > 0 && last.mark === 'done' ? `${took}, ${failed} failed first` : took
+}

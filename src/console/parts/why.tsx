@@ -1,0 +1,128 @@
+// The answer to "why is it stuck, and what happens next": the engine's own explanation, the last failure, and a clock.
+import { useCall, type Event, type Resource } from '../api.ts'
+import { asCli, word } from '../copies.ts'
+import { useRefusal } from '../session.tsx'
+import { fullTime, shortTime, span } from '../time.ts'
+import { useAct } from './act.tsx'
+import { At, Copy, Countdown, Panel, Read, Tag } from './bits.tsx'
+import { Icon } from './icon.tsx'
+import { detailOf } from './words.ts'
+
+/** Moments within a sentence, as people read them. */
+const isoPattern = /(\d{4}-\d\d-\d\dT[\d:.]+Z)/
+const readable = (text: string) =>
+  text.split(isoPattern).map((part, index) =>
+    index % 2 === 1 ? (
+      <time key={index} dateTime={part} title={fullTime(part)}>
+        {shortTime(part)}
+      </time>
+    ) : (
+      part
+    ),
+  )
+
+export function WhyPanel({ resource, events }: { readonly resource: Resource; readonly events: readonly Event[] }) {
+  const { type, id } = resource
+  const why = useCall('explainResource', { path: { type, id } }, { keep: true, everyMs: 3_000 })
+  const stuck = useCall('listStuck', { query: { pageSize: 500 } })
+  const found = stuck.data?.items.find((one) => one.resource.type === type && one.resource.id === id)
+  const failure = events.find(
+    (event) =>
+      detailOf(event).reason !== undefined &&
+      (resource.run === null ? event.to === resource.status : event.run === resource.run.id),
+  )
+  const isSame =
+    failure !== undefined &&
+    resource.run === null &&
+    events.some((event) => event.n > failure.n && event.from !== event.to)
+  return (
+    <Panel
+      className={`why ${found !== undefined || resource.kind === 'failed' ? 'bad' : resource.kind}`}
+      title={
+        resource.kind === 'stable' || resource.kind === 'terminal' ? 'Why it is so' : `Why it is ${resource.status}`
+      }
+      note={found === undefined ? undefined : <Tag tone="bad">stuck: {foundWords[found.found]}</Tag>}
+      actions={<Copy text={asCli('why', word(`${type}/${id}`))} label="CLI" />}
+    >
+      <Read from={why}>
+        {({ because, next, settlesWithinMs }) => (
+          <>
+            <ol className="because">
+              {because.map((line) => (
+                <li key={line}>{readable(line)}</li>
+              ))}
+              {failure !== undefined && !isSame && (
+                <li className="failure">
+                  <b>Last failure</b>, <At time={failure.at} />:{' '}
+                  {detailOf(failure).step !== undefined && <span className="mono">{detailOf(failure).step}</span>}{' '}
+                  {detailOf(failure).reason}
+                </li>
+              )}
+              {found !== undefined && (
+                <li>
+                  The rule for {resource.status}: {found.rule}.
+                </li>
+              )}
+            </ol>
+            <div className={`next ${next === null ? 'none' : ''}`}>
+              <Icon name={next === null ? 'check' : 'clock'} />
+              <div>
+                <span className="label">{next === null ? 'Next, by itself' : 'Next, by itself'}</span>
+                {next === null ? (
+                  <strong>
+                    {resource.kind === 'failed'
+                      ? 'Nothing: it waits for somebody. See what may be asked of it above.'
+                      : 'Nothing: it is at rest.'}
+                  </strong>
+                ) : (
+                  <strong>
+                    {next.what} {next.at !== null && <Countdown to={next.at} />}
+                  </strong>
+                )}
+                {settlesWithinMs !== null && settlesWithinMs > 0 && (
+                  <span className="quiet">At the latest it is settled in {span(settlesWithinMs)}.</span>
+                )}
+              </div>
+              {found !== undefined && <HealNow resource={resource} rule={found.rule} />}
+            </div>
+          </>
+        )}
+      </Read>
+    </Panel>
+  )
+}
+
+export const foundWords: Readonly<Record<string, string>> = {
+  ownerLost: 'its worker is gone',
+  overdue: 'its deadline has passed',
+  unowned: 'no run is recorded',
+  drifted: 'the real world differs from the record',
+}
+
+export function HealNow({
+  resource,
+  rule,
+}: {
+  readonly resource: { readonly type: string; readonly id: string }
+  readonly rule: string
+}) {
+  const act = useAct()
+  const refusal = useRefusal('override')
+  const { type, id } = resource
+  const open = () =>
+    act({
+      route: 'approveHealing',
+      title: `Heal ${id}`,
+      does: 'Heal now',
+      reason: 'needed',
+      words: <p>Whatever modes, budget and breaker say, this is done now: {rule}.</p>,
+      given: ({ reason }) => ({ body: { type, id, reason } }),
+      cli: ({ reason }) => asCli('heal', word(`${type}/${id}`), '--reason', word(reason)),
+      done: ({ resource: healed }) => `${healed.id} is ${healed.status}.`,
+    })
+  return (
+    <button type="button" className="small" disabled={refusal !== null} title={refusal ?? undefined} onClick={open}>
+      Heal now ...
+    </button>
+  )
+}

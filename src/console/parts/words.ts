@@ -1,0 +1,57 @@
+// Events in words, as a person would tell them.
+import type { Event } from '../api.ts'
+
+interface Detail {
+  readonly operation?: string
+  readonly step?: string
+  readonly next?: string
+  readonly attempt?: number
+  readonly reason?: string
+  readonly code?: string
+  readonly failed?: boolean
+  readonly description?: string
+  readonly found?: string
+  readonly rule?: string
+  readonly what?: string
+}
+
+export const detailOf = ({ detail }: Pick<Event, 'detail'>): Detail => (detail ?? {}) as Detail
+
+export function eventTone(event: Event): 'bad' | 'good' | 'heal' | 'plain' {
+  const { kind } = event
+  const { failed } = detailOf(event)
+  if (kind === 'attemptFailed' || kind === 'failed' || kind === 'outcomeUnknown' || failed === true) return 'bad'
+  if (/heal|drift|probed|claim|taken/i.test(kind)) return 'heal'
+  return kind === 'landed' ? 'good' : 'plain'
+}
+
+const way = ({ from, to }: Event): string => (from === to || from === '' ? to : `${from} to ${to}`)
+
+export function eventWords(event: Event): string {
+  const { step = '', next = '', attempt, reason = '', operation = '', failed } = detailOf(event)
+  switch (event.kind) {
+    case 'accepted':
+      return `${operation} accepted, ${way(event)}${next === '' ? '' : `, first step ${next}`}`
+    case 'stepDone':
+      return `${step} done, ${way(event)}${next === '' ? '' : `, next ${next}`}`
+    case 'stepAgain':
+      return `${step} is not finished; it is looked at again`
+    case 'attemptFailed':
+      return `${step} failed at attempt ${attempt ?? ''}: ${reason}`
+    case 'outcomeUnknown':
+      return `${step}: nobody knows whether the call was made`
+    case 'landed':
+      return failed === true
+        ? `${operation} failed at ${step}: ${reason}; ${way(event)}`
+        : `${operation} ended, ${way(event)}`
+    case 'failed':
+      return `${step} failed for good: ${reason}; ${way(event)}`
+    case 'undone':
+      return `${step} undone, ${way(event)}`
+    default:
+      return [spaced(event.kind), step, reason, event.from === event.to ? '' : way(event)].filter(Boolean).join(' · ')
+  }
+}
+
+/** `probedAgain` as `probed again`. */
+export const spaced = (name: string): string => name.replace(/([A-Z])/g, (_, one: string) => ` ${one.toLowerCase()}`)

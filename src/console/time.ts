@@ -1,0 +1,56 @@
+// Real time for the console, and how times and spans are read by people. The only file here that touches clocks and timers.
+
+export const now = (): number => Date.now()
+
+/** Calls `then` every so often until the answer is called. */
+export function every(ms: number, then: () => void): () => void {
+  const timer = setInterval(then, ms)
+  return () => clearInterval(timer)
+}
+
+export function after(ms: number, then: () => void): () => void {
+  const timer = setTimeout(then, ms)
+  return () => clearTimeout(timer)
+}
+
+export const millis = (text: string): number => new Date(text).getTime()
+
+const units: readonly (readonly [string, number])[] = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1_000],
+]
+
+/** The two largest units: `3h 12m`; below ten seconds with a tenth. */
+export function span(ms: number): string {
+  const whole = Math.max(0, ms)
+  if (whole < 1_000) return `${Math.round(whole)} ms`
+  if (whole < 10_000) return `${(whole / 1_000).toFixed(1)} s`
+  const first = units.findIndex(([, size]) => whole >= size)
+  const [unit, size] = units[first]!
+  const next = units[first + 1]
+  const rest = next === undefined ? 0 : Math.floor((whole % size) / next[1])
+  const head = `${Math.floor(whole / size)}${unit === 's' ? ' ' : ''}${unit}`
+  return rest === 0 || next === undefined ? head : `${head} ${rest}${next[0]}`
+}
+
+/** Whole seconds, for clocks that tick. */
+export const spanTicking = (ms: number): string =>
+  ms < 60_000 ? `${Math.max(0, Math.ceil(ms / 1_000))} s` : span(Math.ceil(ms / 1_000) * 1_000)
+
+/** Whole seconds that have passed. */
+export const spanPassed = (ms: number): string => (ms < 60_000 ? `${Math.max(0, Math.floor(ms / 1_000))} s` : span(ms))
+
+const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+const day = new Intl.DateTimeFormat('en-GB', { day: '2-digit', month: 'short' })
+const full = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long' })
+
+export const clockTime = (text: string | number): string => clock.format(new Date(text))
+export const fullTime = (text: string | number): string => full.format(new Date(text))
+
+/** The clock alone for today, with the day before that. */
+export function shortTime(text: string): string {
+  const at = new Date(text)
+  return new Date().toDateString() === at.toDateString() ? clock.format(at) : `${day.format(at)} ${clock.format(at)}`
+}

@@ -1,0 +1,58 @@
+// What the console is tested against: clusters and volumes of the catalogues on a SQLite file and a local world, served with the
+// built console on a port that it is given. A real process, so that it can be killed.
+import { createEngine } from 'homeostat'
+import { createServer } from 'homeostat/server'
+import { openSqliteStore } from 'homeostat/sqlite'
+import { openLocalWorld } from 'homeostat/worlds'
+import * as opensds from '../../catalogues/opensds/index.ts'
+import * as sahara from '../../catalogues/sahara/index.ts'
+import type { JsonObject } from '../../src/base/json.ts'
+
+export interface SceneSettings {
+  readonly folder: string
+  readonly port: number
+  readonly console: string
+  readonly adminToken: string
+}
+
+const { folder, port, console, adminToken } = JSON.parse(process.argv[2]!) as SceneSettings
+const world = openLocalWorld({ directory: `${folder}/world` })
+const engine = createEngine({
+  store: openSqliteStore({ file: `${folder}/homeostat.db` }),
+  lifecycles: { ...sahara.sahara, ...opensds.opensds },
+  drivers: {
+    ...sahara.createDrivers(sahara.createWorldBackend(world)),
+    ...opensds.createDrivers(opensds.createWorldBackend(world, { capacity: 10_000 })),
+  },
+  options: {
+    name: 'scene',
+    leaseMs: 3_000,
+    healEveryMs: 300,
+    overdueSlackMs: 500,
+    // What is left behind stays in the list until somebody decides.
+    sweep: { 'opensds.volume': 'list', 'sahara.cluster': 'list' },
+  },
+})
+await engine.start()
+const json = (value: unknown) => JSON.parse(JSON.stringify(value)) as JsonObject
+const server = createServer({
+  engine,
+  port,
+  adminToken,
+  console,
+  version: '0.1.0',
+  rate: { perSecond: 100_000, burst: 100_000 },
+  webhooks: { privateAddresses: true, firstWaitMs: 10, tries: 2 },
+  dev: {
+    faults: async () => (await world.faults.list()).map(json),
+    setFault: async (fault) => json(await world.faults.set(fault as never)),
+    clearFaults: (id) => world.faults.clear(id),
+    truth: async () => (await world.truth()).map(json),
+    async strike(how) {
+      if (how === 'kill') process.kill(process.pid, 'SIGKILL')
+    },
+  },
+})
+const url = await server.start()
+process.send?.({ url, ticket: await server.newTicket() })
+process.on('disconnect', () => process.exit(0))

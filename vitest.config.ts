@@ -15,5 +15,7 @@ export default defineConfig({
     include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'catalogues/**/*.test.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // What must become true may take its time on a busy machine.
+    expect: { poll: { timeout: 30_000 } },
   },
 })

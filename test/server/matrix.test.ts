@@ -93,7 +93,7 @@ beforeAll(async () => {
     await vi.waitFor(async () => {
       const { run: lost } = await admin('GET', `/v1/resources/shop.box/${tenant}-lost`)
       if (lost?.step !== 'fold') throw new Error('it does not hang yet')
-    })
+    }, 30_000)
     shop.hands.held.add('burn')
     const forced = await admin('DELETE', `/v1/resources/shop.box/${tenant}-lost?force=true&reason=matrix`)
     await admin('GET', `/v1/runs/${forced.run.id}?wait=30`)

@@ -176,7 +176,8 @@ export class Call<Name extends RouteName = RouteName> {
   ): Promise<{ readonly resource: Resource; readonly begun: number }> {
     const again = await this.#answerAgain()
     if (again !== null) return again
-    const hasOwnKey = 'key' in command && command.key !== undefined
+    // The key of a step to be completed says which step, not which request.
+    const hasOwnKey = command.kind !== 'completeStep' && 'key' in command && command.key !== undefined
     const decision = await this.services.engine.submit(command, ({ resource, begun, changes }) => {
       // The same request again, by its key: it changes nothing, and is in the audit already.
       if (hasOwnKey && changes.writes.length === 0) return {}

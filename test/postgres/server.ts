@@ -272,10 +272,12 @@ function childrenOf(pid: number): number[] {
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split(' ').filter(Boolean).map(Number) : []
 }
 
+/** One that nobody has buried yet is dead. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
-    return true
+    const file = `/proc/${pid}/stat`
+    return !existsSync(file) || !/\) [ZX] /.test(readFileSync(file, 'utf8'))
   } catch {
     return false
   }

@@ -1,6 +1,6 @@
 // The thread's side of the heartbeat: beat, sleep, beat, until told to stop or refused. Its connection is its own: neither a busy event
 // loop nor commits that wait for a standby keep it from beating.
-import { workerData } from 'node:worker_threads'
+import { parentPort, workerData } from 'node:worker_threads'
 import { addressOf } from './address.ts'
 import { flag, type HeartbeatOrder } from './heartbeat.ts'
 import { workerStatements } from './workers.ts'
@@ -9,6 +9,8 @@ import { Wire } from './wire.ts'
 const { address, settings, no, leaseMs, sent, flags } = workerData as HeartbeatOrder
 const everyMs = leaseMs / 3
 
+// Between two connections nothing else would keep the thread going.
+parentPort!.on('message', () => {})
 let wire: Wire | null = null
 while (Atomics.load(flags, flag.stop) === 0) {
   const at = process.hrtime.bigint()
@@ -32,3 +34,4 @@ while (Atomics.load(flags, flag.stop) === 0) {
   if (pause.async) await pause.value
 }
 await wire?.close().catch(() => {})
+parentPort!.close()

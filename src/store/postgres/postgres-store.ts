@@ -6,25 +6,25 @@ import { canonical, type Json } from '../../base/json.ts'
 import type { Ask } from '../../decision/situation.ts'
 import type { Incarnation, Incident, No, Resource } from '../../decision/state.ts'
 import type { Batch, CommitAnswer, Heartbeat, KindOf, ListQuery, Store, WorkQuery } from '../store.ts'
-import { addressOf, shownAddress, type AddressOptions } from './address.ts'
-import { Committer, resolverStatements } from './committer.ts'
+import { shownAddress, type AddressOptions } from './address.ts'
+import { Committer } from './committer.ts'
+import { Connections, settingStatements, usualPatienceMs } from './connections.ts'
 import { translated } from './failures.ts'
 import { startHeartbeatThread } from './heartbeat.ts'
 import { History, type Removed, type Retention } from './history.ts'
 import { listResources } from './lister.ts'
-import { Loader, loadStatements } from './loader.ts'
-import { migrate, quoted } from './migrations.ts'
-import { Reader, readStatements } from './reader.ts'
+import { Loader } from './loader.ts'
+import { migrate } from './migrations.ts'
+import { Reader } from './reader.ts'
 import { rejudge } from './rejudge.ts'
+import { ServerClock } from './server-clock.ts'
 import { Session } from './session.ts'
 import { Shapes } from './shapes.ts'
-import { commitSettings, commitStatements } from './statements.ts'
 import { mustSuit, type Durability } from './suitability.ts'
 import { toText } from './texts.ts'
-import { Verifier, verifyStatements } from './verifier.ts'
+import { Verifier } from './verifier.ts'
 import { WaitingReader } from './waiting-reader.ts'
-import { Wire, type Statements, type WireOptions } from './wire.ts'
-import { Wires } from './wires.ts'
+import type { Wire } from './wire.ts'
 import { Workers, workerStatements } from './workers.ts'
 
 export interface PostgresStoreOptions extends AddressOptions {
@@ -54,15 +54,6 @@ export interface PostgresStore extends Store {
   removeHistory(wanted: Retention): Promise<Removed>
 }
 
-const openMs = 10_000
-const settingStatements = {
-  setFromNothing: `insert into setting as s (name, value) values ($1::text, $2::text) on conflict (name) do update set value = excluded.value
-    where s.value = 'null' returning 1`,
-  setFrom: 'update setting set value = $2::text where name = $1::text and value = $3::text returning 1',
-  closeIncident: 'delete from incident where no = $1::int8 and kind = $2::text',
-  newHandle: `update counter set value = value + 1 where name = 'handle' returning value`,
-} as const satisfies Statements
-
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
   try {
     return await PostgresHandle.open(options)
@@ -71,53 +62,11 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
 }
 
-/** The connections of one handle, by what they are for. */
-class Connections {
-  readonly base: Readonly<Record<string, string>>
-  readonly reading: Readonly<Record<string, string>>
-  readonly commits: Wires
-  readonly resolvers: Wires
-  readonly loads: Wires
-  readonly reads: Wires
-  private readonly options: PostgresStoreOptions
-
-  constructor(options: PostgresStoreOptions) {
-    this.options = options
-    const { schema = 'homeostat', role, durability = 'disk' } = options
-    this.base = {
-      ...(role === undefined ? {} : { role: quoted(role) }),
-      search_path: quoted(schema),
-      // A database or role may be set to less: what is promised counts here.
-      ...(durability === 'none' ? {} : { synchronous_commit: 'on' }),
-    }
-    const committing = { ...commitSettings, ...this.base }
-    this.reading = {
-      ...committing,
-      default_transaction_isolation: "'repeatable read'",
-      default_transaction_read_only: 'on',
-    }
-    const writers = { ...commitStatements, ...workerStatements, ...settingStatements }
-    const wires = (settings: Readonly<Record<string, string>>, statements: Statements, size: number) =>
-      new Wires(() => this.open({ settings, statements }), size)
-    this.commits = wires(committing, writers, options.commits ?? 2)
-    this.resolvers = wires(committing, resolverStatements, 2)
-    this.loads = wires(this.reading, loadStatements, 2)
-    this.reads = wires(this.reading, { ...readStatements, ...verifyStatements }, 2)
-  }
-
-  open(how: Pick<WireOptions, 'settings' | 'statements' | 'onGone' | 'onNotification'>): Promise<Wire> {
-    return Wire.open({ address: addressOf(this.options), openMs, ...how })
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([this.commits.close(), this.resolvers.close(), this.loads.close(), this.reads.close()])
-  }
-}
-
 class PostgresHandle implements PostgresStore {
   readonly durability: Durability
   readonly commitsAtOnce: number
   readonly learnsLater = true
+  readonly clock: ServerClock | undefined
   private readonly options: PostgresStoreOptions
   private readonly connections: Connections
   private readonly shapes: Shapes
@@ -133,10 +82,11 @@ class PostgresHandle implements PostgresStore {
   private foreign = false
 
   private constructor(options: PostgresStoreOptions, connections: Connections, handle: number, durability: Durability) {
-    const { schema = 'homeostat', patienceMs = 30_000, log = () => {} } = options
+    const { schema = 'homeostat', patienceMs = usualPatienceMs, log = () => {} } = options
     this.options = options
     this.connections = connections
     this.durability = durability
+    this.clock = options.clock === 'given' ? undefined : new ServerClock()
     this.commitsAtOnce = options.commits ?? 2
     const { commits, resolvers, loads, reads } = connections
     const verifier = new Verifier(reads)
@@ -160,11 +110,13 @@ class PostgresHandle implements PostgresStore {
         connections.open({
           settings: { ...connections.base, synchronous_commit: 'off' },
           statements: workerStatements,
+          answerMs: patienceMs,
           ...on,
         }),
       // A name of the server has 63 bytes at most.
       channel: `homeostat ${schema}`.slice(0, 60),
       sign: String(handle),
+      clock: this.clock,
       onOthers: () => {
         this.foreign = true
         this.wake()
@@ -175,7 +127,8 @@ class PostgresHandle implements PostgresStore {
       session: this.session,
       wires: commits,
       owners: () => this.reader.ownersOfLive(),
-      isClockGiven: options.clock === 'given',
+      clock: this.clock,
+      patienceMs,
     })
   }
 

@@ -3,6 +3,7 @@
 import { systemClock } from '../../base/clock.ts'
 import { HomeostatError } from '../../base/errors.ts'
 import { quoted } from './migrations.ts'
+import type { ServerClock } from './server-clock.ts'
 import type { Wire, WireOptions } from './wire.ts'
 
 /** Others are told at most so often: they look by themselves too, only more slowly. */
@@ -17,6 +18,8 @@ export interface SessionParts {
   readonly sign: string
   /** Others have committed, or may have while nobody listened. */
   readonly onOthers: () => void
+  /** What the server's clock says, each time a connection was opened. */
+  readonly clock: ServerClock | undefined
   readonly log: (line: string) => void
 }
 
@@ -100,6 +103,7 @@ export class Session {
       },
     })
     await wire.query(`listen ${quoted(channel)}`)
+    if (this.parts.clock !== undefined) await followClock(this.parts.clock, wire)
     for (const lock of this.locks) await wire.query('select pg_advisory_lock($1::int8)', [lock])
     this.wire = wire
     // What was said meanwhile was not heard.
@@ -121,4 +125,10 @@ export class Session {
       systemClock.after(pauseMs, () => void this.reopen(Math.min(pauseMs * 2, reopenAtMostMs)))
     }
   }
+}
+
+async function followClock(clock: ServerClock, wire: Wire): Promise<void> {
+  const asked = clock.monotonic()
+  const [row] = await wire.query('select extract(epoch from clock_timestamp()) * 1000')
+  clock.heard(Number(row![0]), asked, clock.monotonic())
 }

@@ -19,22 +19,26 @@ export interface WireOptions {
   readonly onNotification?: (payload: string) => void
   /** How long opening may take. */
   readonly openMs: number
+  /** How long an answer may take before the connection is given up: one that went dead says nothing. Left out: whoever asks knows. */
+  readonly answerMs?: number
 }
 
 export class Wire {
   private readonly client: pg.Client
   private last: Promise<unknown> = Promise.resolve()
   private notices = 0
+  private readonly answerMs: number | undefined
   isOpen = true
 
-  private constructor(client: pg.Client) {
+  private constructor(client: pg.Client, answerMs: number | undefined) {
     this.client = client
+    this.answerMs = answerMs
   }
 
   static async open(options: WireOptions): Promise<Wire> {
     const { address, settings, statements, openMs, onGone, onNotification } = options
     const client = new pg.Client({ ...address, connectionTimeoutMillis: openMs, keepAlive: true })
-    const wire = new Wire(client)
+    const wire = new Wire(client, options.answerMs)
     let isReady = false
     const gone = (error: Error) => {
       if (!wire.isOpen) return
@@ -114,7 +118,7 @@ export class Wire {
   private inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.last.then(() => {
       if (!this.isOpen) throw new HomeostatError('store_unavailable', 'The connection to PostgreSQL is closed.')
-      return work()
+      return this.answerMs === undefined ? work() : this.within(this.answerMs, work())
     })
     this.last = turn.catch(() => {})
     return turn

@@ -6,6 +6,7 @@ import type { Incarnation, No } from '../../decision/state.ts'
 import type { WorkerRow } from '../store.ts'
 import { translated } from './failures.ts'
 import type { Row } from './pipeline.ts'
+import type { ServerClock } from './server-clock.ts'
 import type { Session } from './session.ts'
 import { fromText, numbersOf, toText } from './texts.ts'
 import type { Statements, Wire } from './wire.ts'
@@ -29,7 +30,7 @@ export const workerStatements = {
     held as (select (classid::int8 << 32) | objid::int8 as lock from pg_locks where locktype = 'advisory' and objsubid = 1 and granted
       and database = (select oid from pg_database where datname = current_database()))
     select w.no, w.name, w.started, w.beat, w.lease, case when w.state <> 'live' then w.state
-      when not exists (select 1 from held where held.lock = w.lock) then 'dead' when w.lease <= t.now then 'expired' else 'live' end
+      when not exists (select 1 from held where held.lock = w.lock) then 'dead' when w.lease <= t.now then 'expired' else 'live' end, t.now
     from worker w, t order by w.no`,
   /**
    * Parameters: now, the most, now for leases, for how long, who asks. It is given what it lacks to an even share of all that is owned or
@@ -57,7 +58,10 @@ export interface WorkersParts {
   /** For what must survive a fail-over: a number must never be given twice. */
   readonly wires: Wires
   readonly owners: () => Promise<readonly Incarnation[]>
-  readonly isClockGiven: boolean
+  /** Undefined: times are given. */
+  readonly clock: ServerClock | undefined
+  /** How long an answer may take before its connection is given up. */
+  readonly patienceMs: number
 }
 
 export class Workers {
@@ -94,7 +98,11 @@ export class Workers {
     // Owners first: whoever owns something has registered before.
     const owners = await this.parts.owners()
     const rows = new Map<Incarnation, WorkerRow>()
-    for (const [no, name, started, beat, lease, state] of await this.ask('workers', [this.time(at)])) {
+    const { clock } = this.parts
+    const asked = clock?.monotonic() ?? 0
+    const found = await this.ask('workers', [this.time(at)])
+    if (found.length > 0) clock?.heard(Number(found[0]![6]), asked, clock.monotonic())
+    for (const [no, name, started, beat, lease, state] of found) {
       rows.set(Number(no), {
         no: Number(no),
         name: fromText(name!),
@@ -122,13 +130,13 @@ export class Workers {
   }
 
   private time(given: Millis): string | null {
-    return this.parts.isClockGiven ? String(given) : null
+    return this.parts.clock === undefined ? String(given) : null
   }
 
   private async ask(name: keyof typeof workerStatements, values: readonly (string | null)[]): Promise<readonly Row[]> {
     try {
-      const { session, wires } = this.parts
-      const asking = (wire: Wire) => wire.run([{ name, values }])
+      const { session, wires, patienceMs } = this.parts
+      const asking = (wire: Wire) => wire.within(patienceMs, wire.run([{ name, values }]))
       const [rows] = await (name === 'register' || name === 'end' ? wires.use(asking) : session.use(asking))
       return rows!
     } catch (error) {

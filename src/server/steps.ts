@@ -32,9 +32,9 @@ function liveStates(operation: OperationPlan, run: Run): WireStep['state'][] {
 }
 
 function endedStates(operation: OperationPlan, view: RunView, events: readonly StoredEvent[]): WireStep['state'][] {
-  const named = (kind: string) =>
-    new Set(events.filter((event) => event.kind === kind).map(({ detail }) => detail?.['step']))
-  const [done, undone] = [named('stepDone'), named('undone')]
+  const done = new Set(events.filter(({ kind }) => kind === 'stepDone').map(({ detail }) => detail?.['step']))
+  // The end of the last undo is told with the landing.
+  const undone = new Set(events.flatMap(({ detail }) => detail?.['undone'] ?? []))
   const failed = new Set(events.filter(isFailure).map(({ detail }) => detail?.['step']))
   const isDone = view.state === 'succeeded'
   const last = operation.steps.length - 1

@@ -1,4 +1,5 @@
 // The calling side of remote drivers against drivers that misbehave: whatever comes over the wire ends as what is known, never as a guess.
+import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTcpServer, type AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
@@ -332,4 +333,14 @@ test('the inventory comes in pages, whole or not at all; a thing is destroyed or
   })
   end = { kind: 'failed', reason: 'it is in use' }
   await expect(sweeper.destroy(thing)).rejects.toThrow('it is in use')
+})
+
+test('docs/remote-drivers.md says what is sent: the fields of a step, and a signature that can be computed by hand', async () => {
+  const page = readFileSync(new URL('../../docs/remote-drivers.md', import.meta.url), 'utf8')
+  const { url, got } = await listen((_given, response) => say(response, { kind: 'done' }))
+  await driverAt(url, { completeAt: 'https://homeostat.example' })['make']!(callOf())
+  const shown = /### `step` and `undo`\n\n```json\n([\s\S]*?)```/.exec(page)![1]!
+  expect(Object.keys(JSON.parse(shown) as object).toSorted()).toEqual(Object.keys(got[0] as object).toSorted())
+  const call = { method: 'POST', path: '/homeostat', timestamp: '1789000000', body: '{"version":1}' }
+  expect(page).toContain(`\n${signed(['example-secret-0123456789'], call)}\n`)
 })

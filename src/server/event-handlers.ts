@@ -61,6 +61,8 @@ export const eventHandlers: Handlers<Names> = {
       lastError: '',
       deadLetters: 0,
       createdAt: now,
+      sender: 0,
+      senderUntil: 0,
     }
     await call.write([objects.change('webhook', id, 0, record)], { target: `webhook/${id}`, detail: { url } })
     webhooks.wake()

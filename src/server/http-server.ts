@@ -174,6 +174,8 @@ export class HomeostatServer {
     if (page !== null) return send(reply, page)
     const answer = await dispatch(parts, incomingOf(request, reply))
     if (answer instanceof Reply) return send(reply, answer)
+    // Whoever asks only for the head of a stream has it.
+    if (request.method === 'HEAD') return reply.code(200).send()
     reply.hijack()
     beginStream(answer, reply)
     return reply
@@ -289,7 +291,8 @@ function incomingOf(request: FastifyRequest, reply: FastifyReply): Incoming {
   })
   return {
     id: String(request.id),
-    method: request.method,
+    // Node leaves the body out.
+    method: request.method === 'HEAD' ? 'GET' : request.method,
     url: raw.url!,
     address: request.ip,
     header: (name) => {

@@ -56,6 +56,9 @@ export interface WebhookRecord {
   readonly lastError: string
   readonly deadLetters: number
   readonly createdAt: number
+  /** The incarnation whose process sends for it, and until when others leave it alone. */
+  readonly sender: number
+  readonly senderUntil: number
 }
 
 export interface DeadLetterRecord {

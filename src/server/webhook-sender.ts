@@ -25,6 +25,7 @@ export interface WebhookSenderOptions {
 const lookMs = 5_000
 const pageSize = 100
 const waitMostMs = 3_600_000
+const senderMs = 10_000
 
 /** What a receiver checks: `v1=` and HMAC-SHA-256 over time, id and body, one for each secret that is good. */
 export function signatureOf(secrets: readonly string[], at: number, id: string, body: string): string {
@@ -38,6 +39,8 @@ export class WebhookSender {
   readonly #rhythm: Rhythm
   readonly #abort = new AbortController()
   #stopListening: (() => Promise<void>) | null = null
+  /** The latest event there is, as far as is known: where a webhook has it, there is nothing to do. */
+  #latest = 0
 
   constructor(options: WebhookSenderOptions) {
     this.#options = options
@@ -55,7 +58,12 @@ export class WebhookSender {
   async start(): Promise<void> {
     this.#rhythm.start()
     const { engine } = this.#options
-    this.#stopListening = engine.subscribe(await engine.latestEvent(), () => this.#rhythm.wake())
+    this.#latest = await engine.latestEvent()
+    this.#stopListening = engine.subscribe(this.#latest, (events) => {
+      this.#latest = events.at(-1)!.n
+      this.#rhythm.wake()
+    })
+    this.#rhythm.wake()
   }
 
   async stop(): Promise<void> {
@@ -94,9 +102,11 @@ export class WebhookSender {
   /** Sends a page of events; answers when to come back. */
   async #serve(webhook: Found<'webhook'>): Promise<number> {
     const { engine, wire, clock } = this.#options
-    let now: Found<'webhook'> | null = webhook
     if (webhook.value.state !== 'active') return lookMs
     if (webhook.value.nextAt > clock.now()) return webhook.value.nextAt - clock.now()
+    if (webhook.value.delivered >= this.#latest) return lookMs
+    let now = await this.#take(webhook)
+    if (now === null) return lookMs
     const events = await engine.events(webhook.value.delivered, pageSize)
     const names = await wire.names(events.map(({ no }) => no))
     let passed = webhook.value.delivered
@@ -115,6 +125,17 @@ export class WebhookSender {
     }
     if (passed > now.value.delivered) await this.#write(now, { ...now.value, delivered: passed })
     return events.length < pageSize ? lookMs : 0
+  }
+
+  /** One process sends for a webhook, so that each event goes out once as a rule; null: another one does. */
+  async #take(webhook: Found<'webhook'>): Promise<Found<'webhook'> | null> {
+    const { engine, clock } = this.#options
+    const { sender, senderUntil } = webhook.value
+    const me = engine.incarnation
+    const now = clock.now()
+    if (sender !== me && senderUntil > now) return null
+    if (sender === me && senderUntil > now + senderMs / 2) return webhook
+    return this.#write(webhook, { ...webhook.value, sender: me, senderUntil: now + senderMs })
   }
 
   /** Null: delivered. Else why not. */
@@ -160,10 +181,12 @@ export class WebhookSender {
   /** Null when another process, or a person, has changed it meanwhile. */
   async #write(
     webhook: Found<'webhook'>,
-    value: WebhookRecord,
+    given: WebhookRecord,
     more: readonly ReturnType<Objects['change']>[] = [],
   ): Promise<Found<'webhook'> | null> {
-    const { objects } = this.#options
+    const { objects, engine, clock } = this.#options
+    const isMine = given.sender === engine.incarnation
+    const value = isMine ? { ...given, senderUntil: clock.now() + senderMs } : given
     try {
       await objects.write([objects.change('webhook', webhook.key, webhook.version, value), ...more])
       return { ...webhook, value, version: webhook.version + 1 }

@@ -182,6 +182,43 @@ describe.each(roles)('a %s', (role) => {
   })
 })
 
+test('names of the other tenant in bodies, queries and streams are as if nobody had them', async () => {
+  const token = tokens.get('operator red')!
+  const shelf = { id: 'blue-shelf', tenant: 'blue' }
+  await shop.ask('POST', '/v1/resources/shop.shelf', { body: shelf })
+  const red = (method: string, path: string, body?: unknown) => shop.ask(method, path, { token, body })
+  /** The answer for what is another's, and for what never was: the same but for the name. */
+  const alike = async (ask: (name: string) => Promise<Answered>, existing: string, code: string) => {
+    const [foreign, absent] = [await ask(existing), await ask('never-was')]
+    expect([foreign.status, foreign.json.code]).toEqual([absent.status, absent.json.code])
+    expect(foreign.json.code).toBe(code)
+    expect(foreign.json.detail.replaceAll(existing, '?')).toBe(absent.json.detail.replaceAll('never-was', '?'))
+  }
+  const link = (near: string) => red('POST', '/v1/resources/shop.box', { properties: { size: 1 }, links: { near } })
+  await alike(link, 'blue-box', 'link_invalid')
+  await alike((parent) => red('POST', '/v1/resources/shop.tray', { parent }), 'blue-shelf', 'parent_invalid')
+  await alike((id) => red('GET', `/v1/resources/shop.box/${id}`), 'blue-box', 'resource_not_found')
+  expect((await red('GET', '/v1/resources/shop.tray?parent=blue-shelf')).json.items).toEqual([])
+  expect((await red('GET', '/v1/resources/shop.box?tenant=blue')).status).toBe(403)
+  expect((await red('POST', '/v1/resources/shop.box', { tenant: 'blue', properties: { size: 1 } })).status).toBe(403)
+  const bulk = { filter: { type: 'shop.box', tenant: 'blue' }, operation: 'seal', reason: 'x', dryRun: true }
+  expect((await red('POST', '/v1/bulk', bulk)).status).toBe(403)
+  const events = await shop.ask('GET', '/v1/events?after=0&pageSize=500', {
+    token,
+    headers: { accept: 'application/json' },
+  })
+  expect(events.json.items.length).toBeGreaterThan(3)
+  expect(new Set(events.json.items.map((one: { tenant: string }) => one.tenant))).toEqual(new Set(['red']))
+  const stream = await fetch(`${shop.url}/v1/events?after=0`, { headers: { authorization: `Bearer ${token}` } })
+  const reader = stream.body!.getReader()
+  let text = ''
+  // Until the last event of the own tenant has come, all others before it have been passed over.
+  const last = `id: ${events.json.items.at(-1).id}\n`
+  while (!text.includes(last)) text += Buffer.from((await reader.read()).value!).toString()
+  await reader.cancel()
+  expect(text).not.toMatch(/blue/i)
+})
+
 test('the matrix has met every row of the contract', () => {
   expect(names.length + noise.size).toBe(routeNames.filter((name) => routeOf(name).dev !== true).length)
   for (const name of names) {

@@ -85,7 +85,7 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
 
   constructor(parts: EngineParts<Set> | UntypedEngineParts) {
     const { store } = parts
-    const clock = parts.clock ?? systemClock
+    const clock = parts.clock ?? store.clock ?? systemClock
     const log = parts.log ?? silent
     const settings = { ...defaultSettings, ...parts.options }
     const set = byName(parts.lifecycles)

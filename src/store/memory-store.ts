@@ -26,7 +26,10 @@ import type {
 type Now<T> = T extends (...args: infer Args) => infer Result ? (...args: Args) => Awaited<Result> : T
 type SynchronousStore = {
   readonly [
-    Method in Exclude<keyof Store, 'keepBeating' | 'commitsAtOnce' | 'learnsLater' | 'loadNow' | 'offerWaiting'>
+    Method in Exclude<
+      keyof Store,
+      'clock' | 'keepBeating' | 'commitsAtOnce' | 'learnsLater' | 'loadNow' | 'offerWaiting'
+    >
   ]: Now<Store[Method]>
 }
 

@@ -18,7 +18,7 @@
 //     else nothing of the batch is written and the answer names the records that differ.
 // S14 Entries of the journal are numbered 1, 2, 3 ... without gaps in the order of commits. The hash of each is made from the hash
 //     before it and from itself (`chain.ts`). Nothing changes or removes an entry.
-import type { Millis } from '../base/clock.ts'
+import type { Clock, Millis } from '../base/clock.ts'
 import type { Json } from '../base/json.ts'
 import type { Ask } from '../decision/situation.ts'
 import type { StatusKind } from '../lifecycle/resource-type.ts'
@@ -185,6 +185,9 @@ export interface Store {
   workers(now: Millis): MaybePromise<readonly WorkerRow[]>
   /** Forgets ended incarnations that own nothing any more. */
   forgetWorkers(nos: readonly Incarnation[]): MaybePromise<void>
+
+  /** The clock that all processes of the store share, where there is one: the times that they write are then of one clock. */
+  readonly clock?: Clock | undefined
 
   /** Beats from outside the event loop, where a store can; else the engine beats by its clock. */
   keepBeating?(worker: { readonly no: Incarnation; readonly leaseMs: number }): Heartbeat

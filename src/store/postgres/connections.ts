@@ -1,0 +1,71 @@
+// The connections of one handle, by what they are for: what hangs in one kind does not stand in the way of another.
+import { addressOf } from './address.ts'
+import { resolverStatements } from './committer.ts'
+import { loadStatements } from './loader.ts'
+import { quoted } from './migrations.ts'
+import type { PostgresStoreOptions } from './postgres-store.ts'
+import { readStatements } from './reader.ts'
+import { commitSettings, commitStatements } from './statements.ts'
+import { verifyStatements } from './verifier.ts'
+import { Wire, type Statements, type WireOptions } from './wire.ts'
+import { Wires } from './wires.ts'
+import { workerStatements } from './workers.ts'
+
+const openMs = 10_000
+export const usualPatienceMs = 30_000
+
+export const settingStatements = {
+  setFromNothing: `insert into setting as s (name, value) values ($1::text, $2::text) on conflict (name) do update set value = excluded.value
+    where s.value = 'null' returning 1`,
+  setFrom: 'update setting set value = $2::text where name = $1::text and value = $3::text returning 1',
+  closeIncident: 'delete from incident where no = $1::int8 and kind = $2::text',
+  newHandle: `update counter set value = value + 1 where name = 'handle' returning value`,
+} as const satisfies Statements
+
+export class Connections {
+  readonly base: Readonly<Record<string, string>>
+  readonly reading: Readonly<Record<string, string>>
+  readonly commits: Wires
+  readonly resolvers: Wires
+  readonly loads: Wires
+  readonly reads: Wires
+  private readonly options: PostgresStoreOptions
+
+  constructor(options: PostgresStoreOptions) {
+    this.options = options
+    const { schema = 'homeostat', role, durability = 'disk' } = options
+    this.base = {
+      ...(role === undefined ? {} : { role: quoted(role) }),
+      search_path: quoted(schema),
+      // A database or role may be set to less: what is promised counts here.
+      ...(durability === 'none' ? {} : { synchronous_commit: 'on' }),
+    }
+    const committing = { ...commitSettings, ...this.base }
+    this.reading = {
+      ...committing,
+      default_transaction_isolation: "'repeatable read'",
+      default_transaction_read_only: 'on',
+    }
+    const writers = { ...commitStatements, ...workerStatements, ...settingStatements }
+    const wires = (settings: Readonly<Record<string, string>>, statements: Statements, size: number) =>
+      new Wires(() => this.open({ settings, statements }), size)
+    // Commits know their patience themselves.
+    const readers = (statements: Statements) =>
+      new Wires(
+        () => this.open({ settings: this.reading, statements, answerMs: options.patienceMs ?? usualPatienceMs }),
+        2,
+      )
+    this.commits = wires(committing, writers, options.commits ?? 2)
+    this.resolvers = wires(committing, resolverStatements, 2)
+    this.loads = readers(loadStatements)
+    this.reads = readers({ ...readStatements, ...verifyStatements })
+  }
+
+  open(how: Omit<WireOptions, 'address' | 'openMs'>): Promise<Wire> {
+    return Wire.open({ address: addressOf(this.options), openMs, ...how })
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.commits.close(), this.resolvers.close(), this.loads.close(), this.reads.close()])
+  }
+}

@@ -120,9 +120,9 @@ export async function openSite(system: System, folder: string, url: string, sche
 
 if (process.argv[1] === import.meta.filename) {
   const [system, folder, url, schema] = process.argv.slice(2) as [System, string, string, string]
-  const { engine, begin } = await openSite(system, folder, url, schema)
-  await engine.start()
-  await begin()
+  const site = await openSite(system, folder, url, schema)
+  await site.engine.start()
+  await site.begin()
   process.stdout.write('begun\n')
   setInterval(() => {}, 1_000)
 }

@@ -12,7 +12,7 @@ import type { Batch, CommitAnswer } from '../store.ts'
 import { codeOf, isDeadlock, isMismatch, isUndone, translated } from './failures.ts'
 import type { Row, Step } from './pipeline.ts'
 import { planOf, unknownShapes, type Plan } from './planner.ts'
-import type { Shapes } from './shapes.ts'
+import { UnknownShape, type Shapes } from './shapes.ts'
 import { checkingParts, writingParts } from './statements.ts'
 import { numbersOf } from './texts.ts'
 import type { Verifier } from './verifier.ts'
@@ -54,9 +54,7 @@ export class Committer {
   async commit(batch: Batch): Promise<CommitAnswer> {
     const { shapes, verifier } = this.parts
     for (let attempt = 1; ; attempt++) {
-      const unknown = unknownShapes(batch, shapes)
-      if (unknown.length > 0) await shapes.learn(unknown)
-      const plan = planOf(batch, shapes)
+      const plan = this.understood(batch) ?? (await this.learned(batch))
       const outcome: Outcome = plan.isHopeless ? { is: 'mismatch' } : await this.attempt(plan, batch)
       if (outcome.is === 'committed') return committed(batch, plan, outcome.base)
       if (outcome.is === 'mismatch') {
@@ -72,6 +70,22 @@ export class Committer {
 
   close(): void {
     this.isClosing = true
+  }
+
+  /** Null: it names what was never seen. */
+  private understood(batch: Batch): Plan | null {
+    try {
+      return planOf(batch, this.parts.shapes)
+    } catch (error) {
+      if (error instanceof UnknownShape) return null
+      throw error
+    }
+  }
+
+  private async learned(batch: Batch): Promise<Plan> {
+    const { shapes } = this.parts
+    await shapes.learn(unknownShapes(batch, shapes))
+    return planOf(batch, shapes)
   }
 
   private async attempt(plan: Plan, batch: Batch): Promise<Outcome> {

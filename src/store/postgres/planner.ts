@@ -87,8 +87,10 @@ function placeFinder(writes: readonly Write[]): (no: No) => number {
     if (writes[at]?.after.no === no) return at
     if (writes[at + 1]?.after.no === no) return ++at
     places ??= new Map(writes.map(({ after }, place) => [after.no, place]))
-    at = places.get(no)!
-    return at
+    const place = places.get(no)
+    assert(place !== undefined, `an event of resource ${no}, which the batch does not write`)
+    at = place
+    return place
   }
 }
 

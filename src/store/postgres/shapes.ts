@@ -14,6 +14,9 @@ export interface Shape {
   readonly kind: StatusKind
 }
 
+/** To be learned before a batch that names it can be understood. */
+export class UnknownShape extends Error {}
+
 export class Shapes {
   private readonly wires: Wires
   private byId = new Map<number, Shape>()
@@ -41,9 +44,10 @@ export class Shapes {
     return this.lastStatuses?.get(status)
   }
 
+  /** Throws `UnknownShape` for a pair that was never seen. */
   of(type: string, status: string): Shape {
     const shape = this.find(type, status)
-    assert(shape, `the shape of ${type} ${status} was not learned`)
+    if (shape === undefined) throw new UnknownShape(`${type} ${status}`)
     return shape
   }
 

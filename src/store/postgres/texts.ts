@@ -30,34 +30,30 @@ export const textsOf = (parameter: number): string => `string_to_array($${parame
 
 /** None of them may be ''. */
 export class Texts {
-  private joined = ''
-  private isEmpty = true
+  private readonly texts: string[] = []
 
   push(text: string | null): void {
-    const shown = text === null ? nothing : text
-    if (this.isEmpty) {
-      this.joined = shown
-      this.isEmpty = false
-    } else this.joined += separator + shown
+    this.texts.push(text === null ? nothing : text)
   }
 
   get value(): string {
-    return this.joined
+    return this.texts.join(separator)
   }
 }
 
 export class Numbers {
-  private joined = ''
-  count = 0
+  private readonly numbers: (number | 'null')[] = []
 
   push(value: number | null): void {
-    const shown = value === null ? 'null' : String(value)
-    this.joined = this.count === 0 ? shown : `${this.joined},${shown}`
-    this.count++
+    this.numbers.push(value === null ? 'null' : value)
+  }
+
+  get count(): number {
+    return this.numbers.length
   }
 
   get value(): string {
-    return `{${this.joined}}`
+    return `{${this.numbers.join()}}`
   }
 }
 

@@ -143,7 +143,10 @@ function strays({ rows, truth }: Evidence): string[] {
       .filter(({ name, state }) => state === there && state < orphaned && !real.has(name))
       .map(({ name }) => `${nameOf(row)} (${row.status}) has ${name} on record, which is not there`),
   )
-  return [...nobodys, ...missing]
+  const unswept = rows
+    .filter(({ hasOrphans }) => hasOrphans)
+    .map((row) => `${nameOf(row)} (${row.status}) has orphans that nobody sweeps: ${JSON.stringify(row.ledger)}`)
+  return [...nobodys, ...missing, ...unswept]
 }
 
 /** Told only by the owner of a run. */

@@ -1,5 +1,6 @@
 // Commands that ask something of resources: make them, ask for an operation, delete them, repair them. With --wait, until it is done.
 import type { Command } from 'commander'
+import { sleep, systemClock } from '../base/clock.ts'
 import { codes, HomeostatError } from '../base/errors.ts'
 import type { HttpClient } from '../client/http-client.ts'
 import { CliError, exits } from './cli-error.ts'
@@ -8,6 +9,8 @@ import { valuesOf } from './given-values.ts'
 import { refNamed, typeNamed, typesOf, wordOf, type Ref, type Resource } from './names.ts'
 import { didYouMean } from './nearest.ts'
 import { asking, type Asking } from './shell.ts'
+
+const lookMs = 250
 
 export interface WaitOptions {
   readonly wait?: boolean
@@ -52,6 +55,12 @@ export function askingCommands(program: Command): void {
       .option('-f, --force', 'wait for nothing; what is left behind is in the ledger')
       .option('--reason <why>', 'needed with --force'),
   ).action(asking(remove))
+  program
+    .command('wait')
+    .description('until it stands in a status that lasts')
+    .argument('<resource>')
+    .option('--timeout <seconds>', 'at most so long', '3600')
+    .action(asking(waitFor))
   program
     .command('set-status')
     .description('guarded repair: put it into a status')
@@ -147,6 +156,25 @@ export async function tell(asked: Asking<WaitOptions>, what: string, { resource,
   if (printer.isJson) printer.json(ended)
   if (ended.state !== 'succeeded' && ended.state !== 'healed' && ended.state !== 'forced')
     process.exitCode = exits.notWell
+}
+
+/** Its run, and what follows by itself; a status that lasts ends it. */
+async function waitFor({ api, printer, options }: Asking<WaitOptions>, given: string): Promise<void> {
+  const ref = await refNamed(api, given)
+  const until = systemClock.monotonic() + numberOf(options.timeout, '--timeout') * 1_000
+  for (;;) {
+    const one = await api.call('getResource', { path: ref })
+    const timeoutMs = until - systemClock.monotonic()
+    if (one.run === null && one.kind !== 'transitional') {
+      if (one.kind === 'failed') process.exitCode = exits.notWell
+      if (printer.isJson) return printer.json(one)
+      return printer.line(`${wordOf(ref)} is ${printer.status(one.status, one.kind)}.`)
+    }
+    if (timeoutMs < 0)
+      throw new CliError(exits.notWell, `${wordOf(ref)} is still ${one.status}.`, `homeostat why ${given}`)
+    if (one.run === null) await sleep(lookMs)
+    else await followRun(api, one.run.id, printer, { timeoutMs })
+  }
 }
 
 async function setStatus({ api, printer, options }: Asking<{ reason: string }>, given: string, status: string) {

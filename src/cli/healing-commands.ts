@@ -1,16 +1,10 @@
 // Commands for the person on call: what is stuck, what healing would do, what was left behind, and whom to ask.
 import type { Command } from 'commander'
 import { CliError, exits } from './cli-error.ts'
+import { foundWords } from './event-words.ts'
 import { refNamed, wordOf } from './names.ts'
 import { beside, counted, lasting, shown } from './print.ts'
 import { asking, type Asking } from './shell.ts'
-
-const found: Readonly<Record<string, string>> = {
-  ownerLost: 'its worker is gone',
-  overdue: 'past its deadline',
-  unowned: 'nobody owns it',
-  drifted: 'not as recorded',
-}
 
 export function healingCommands(program: Command): void {
   program.command('stuck').description('what is stuck now').action(asking(stuck))
@@ -56,7 +50,7 @@ async function stuck({ api, printer }: Asking<object>): Promise<void> {
       wordOf(resource),
       printer.status(resource.status, resource.kind),
       beside(resource.since),
-      found[why] ?? why,
+      foundWords[why] ?? why,
       rule,
     ]),
   )
@@ -74,7 +68,13 @@ async function heal({ api, printer, options }: Asking<HealOptions>, given?: stri
     if (items.length === 0) return printer.line('Nothing would be healed: nothing is stuck.')
     return printer.table(
       ['RESOURCE', 'STATUS', 'WHY', 'WOULD', 'HELD'],
-      items.map((one) => [wordOf(one.resource), one.status, found[one.found] ?? one.found, one.would, one.held ?? '']),
+      items.map((one) => [
+        wordOf(one.resource),
+        one.status,
+        foundWords[one.found] ?? one.found,
+        one.would,
+        one.held ?? '',
+      ]),
     )
   }
   if (given === undefined) {
@@ -118,7 +118,7 @@ async function healing({ api, printer }: Asking<object>): Promise<void> {
     state.scoreboard.map((row) => [
       row.type,
       row.status,
-      found[row.found] ?? row.found,
+      foundWords[row.found] ?? row.found,
       String(row.count),
       beside(row.lastAt),
     ]),

@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import { watchEvents } from '../client/event-source.ts'
 import { numberOf } from './asking-commands.ts'
+import { eventWords } from './event-words.ts'
 import { refNamed, typeNamed, typesOf, wordOf, type Ref, type Resource } from './names.ts'
 import { beside, counted, lasting, moment, shown, spoken, type Printer } from './print.ts'
 import { asking, type Asking } from './shell.ts'
@@ -212,19 +213,12 @@ async function history({ api, printer, options }: Asking<{ limit: string }>, giv
     ['AT', 'WHAT', 'STATUS', 'BY', 'DETAIL'],
     items
       .toReversed()
-      .map((event) => [event.at.slice(11, 23), event.kind, pathWords(event), event.by, detailWords(event)]),
+      .map((event) => [event.at.slice(11, 23), event.kind, pathWords(event), event.by, eventWords(event)]),
   )
 }
 
 const pathWords = ({ from, to }: Told): string =>
   from === to || to === '' ? from : from === '' ? to : `${from} → ${to}`
-
-export function detailWords({ detail }: { readonly detail: unknown }): string {
-  if (detail === null || typeof detail !== 'object') return ''
-  return Object.entries(detail)
-    .map(([name, value]) => `${name} ${shown(value)}`)
-    .join(', ')
-}
 
 async function watch({ api, printer, options }: Asking<{ after?: string }>, given?: string): Promise<void> {
   const after = options.after === undefined ? undefined : numberOf(options.after, '--after')
@@ -243,6 +237,6 @@ async function watch({ api, printer, options }: Asking<{ after?: string }>, give
 
 function eventLine(printer: Printer, event: Told & { readonly resource: Ref | null }): string {
   const who = event.resource === null ? '' : wordOf(event.resource)
-  const what = [event.kind, pathWords(event), printer.dim(detailWords(event))].filter((one) => one !== '')
+  const what = [event.kind, pathWords(event), printer.dim(eventWords(event))].filter((one) => one !== '')
   return `${printer.dim(event.at.slice(11, 23))}  ${printer.bold(who)}  ${what.join('  ')}`
 }

@@ -62,6 +62,8 @@ export async function serve(options: ServeOptions, printer: Printer): Promise<vo
   if (options.demo) beginDemo(config, engine, demo.signal, log)
   await tellStart({ server, data, options, printer, count: lifecycles.length })
 
+  // The engine's timers keep nothing alive: neither while it serves nor while it waits for what is under way.
+  const release = keepAlive()
   await untilToldToStop(printer)
   demo.abort()
   printer.note('Stopping: what is under way is finished or handed over. Ctrl-C again ends it at once.')
@@ -70,6 +72,7 @@ export async function serve(options: ServeOptions, printer: Printer): Promise<vo
   await engine.stop()
   await store.close()
   for (const world of config.worlds ?? []) await world.close()
+  release()
   printer.note('Stopped.')
 }
 
@@ -158,8 +161,6 @@ function mustBeFree(host: string, port: number): Promise<void> {
 
 /** The first signal lets it end in order, the second ends it at once. */
 function untilToldToStop(printer: Printer): Promise<void> {
-  // A server without requests must not end by itself, and the engine's timers keep nothing alive.
-  const alive = keepAlive()
   return new Promise((done) => {
     let isStopping = false
     const stop = () => {
@@ -168,7 +169,6 @@ function untilToldToStop(printer: Printer): Promise<void> {
         process.exit(exits.interrupted)
       }
       isStopping = true
-      alive()
       done()
     }
     process.on('SIGINT', stop)

@@ -3,17 +3,16 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { root, Terminal } from './terminal.ts'
+import { root, Terminal, type Said } from './terminal.ts'
 
 const terminal = Terminal.empty()
 const project = new Terminal(join(terminal.folder, 'shop'))
+let written: Said
 /** The condition stands for what is published. */
 const source = { NODE_OPTIONS: '--conditions=source' }
 
 beforeAll(async () => {
-  const { exit, out } = await terminal.homeostat('init shop')
-  expect(out).toContain('database.test.ts')
-  expect(exit).toBe(0)
+  written = await terminal.homeostat('init shop')
   // As after `npm install`.
   const modules = join(project.folder, 'node_modules')
   mkdirSync(join(modules, '@types'), { recursive: true })
@@ -23,6 +22,12 @@ beforeAll(async () => {
 afterAll(async () => {
   await project.close()
   await terminal.close()
+})
+
+test('it says what it wrote, and what is next', () => {
+  expect(written.exit).toBe(0)
+  expect(written.out).toContain('database.test.ts')
+  expect(written.out).toContain('Next: cd shop && npm install && npm test && npm start')
 })
 
 test('a folder with something in it is left alone', async () => {

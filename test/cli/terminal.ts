@@ -67,12 +67,9 @@ export class Terminal {
     })
     this.#started.push(child)
     const running = new Running(child)
-    await running.until(() => /Open http|for \d+ lifecycles?.*\n/.test(running.output) && this.#isWritten(line))
+    const told = line.includes(' work') ? /for \d+ lifecycles?/ : /Ctrl-C stops the server/
+    await running.until(() => told.test(running.output))
     return running
-  }
-
-  #isWritten(line: string): boolean {
-    return line.includes(' work') || existsSync(join(this.folder, 'data', 'server.json'))
   }
 
   read(file: string): string {

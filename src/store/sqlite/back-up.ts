@@ -10,7 +10,7 @@ import { mustNotBeNewer, storeSchema, versionOf } from './migrations.ts'
  * How far epochs and incarnations go up. Whatever happened since the back-up was taken raised them by less: an epoch goes up by one at
  * each change of ownership.
  */
-export const epochLeap = 1_000_000_000
+export const epochLeap = 1_000_000
 
 export interface BackedUp {
   readonly resources: number

@@ -1,0 +1,184 @@
+// The commands themselves: what they read from words, how they look, and a walk through those that the README does not show.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createProgram } from '../../src/cli/cli.ts'
+import { wordsFor } from '../../src/cli/completion.ts'
+import { valuesOf } from '../../src/cli/given-values.ts'
+import { pick } from '../../src/cli/names.ts'
+import { nearest } from '../../src/cli/nearest.ts'
+import { beside, lasting, moment, Printer, type Output } from '../../src/cli/print.ts'
+import { root, Terminal } from './terminal.ts'
+
+const now = Date.parse('2026-03-04T12:00:00Z')
+
+describe('values', () => {
+  test.each([
+    [['size=10', 'name=web', 'on=true'], { size: 10, name: 'web', on: true }],
+    [['counts.worker=3', 'counts.master=1'], { counts: { worker: 3, master: 1 } }],
+    [['r.0.type=host', 'r.1.type=ip'], { r: [{ type: 'host' }, { type: 'ip' }] }],
+    [['a=now+10m', 'b=now-1d', 'c=now'], { a: now + 600_000, b: now - 86_400_000, c: now }],
+    [['tags=["a","b"]', 'text=a=b'], { tags: ['a', 'b'], text: 'a=b' }],
+    [['{"whole":{"thing":1}}'], { whole: { thing: 1 } }],
+    [[], undefined],
+  ])('%j', (given, expected) => expect(valuesOf(given, now)).toEqual(expected))
+
+  test.each([['size'], ['=3'], ['a.=1'], ['__proto__.x=1']])('%s is refused', (given) => {
+    expect(() => valuesOf([given], now)).toThrow(/name/i)
+  })
+})
+
+describe('names', () => {
+  const types = ['sahara.cluster', 'opensds.volume', 'shop.disk', 'ovc.disk']
+  test('as short as they stay clear', () => {
+    expect(pick('cluster', types)).toBe('sahara.cluster')
+    expect(pick('clusters', types)).toBe('sahara.cluster')
+    expect(() => pick('disk', types)).toThrow('shop.disk or ovc.disk')
+    expect(() => pick('clutser', types)).toThrow("no type 'clutser'")
+  })
+  test('mistyped ones are near', () => {
+    expect(nearest('clutser', types)).toEqual(['sahara.cluster'])
+    expect(nearest('sacle', ['scale', 'update', 'delete'])).toEqual(['scale'])
+    expect(nearest('zzz', types)).toEqual([])
+  })
+})
+
+describe('looks', () => {
+  const print = (given: Partial<Output>, act: (printer: Printer) => void): string => {
+    const lines: string[] = []
+    const output = { err: () => {}, columns: null, isColoured: false, isJson: false, ...given }
+    act(new Printer({ ...output, out: (text) => void lines.push(text) }))
+    return lines.join('\n')
+  }
+  const rows = [
+    ['a', 'Ready'],
+    ['longer', 'Creating and more than fits'],
+  ]
+
+  test('columns line up, nothing trails', () => {
+    expect(print({}, (printer) => printer.table(['ID', 'STATUS'], rows))).toBe(
+      ['ID      STATUS', 'a       Ready', 'longer  Creating and more than fits'].join('\n'),
+    )
+  })
+  test('colours take no room, and a terminal cuts what does not fit', () => {
+    const coloured = print({ isColoured: true, columns: 20 }, (printer) =>
+      printer.table(
+        ['ID', 'STATUS'],
+        rows.map(([id, status]) => [id!, printer.status(status!, 'stable')]),
+      ),
+    )
+    // oxlint-disable-next-line no-control-regex
+    const plain = coloured.replaceAll(/\u001b\[\d+m/g, '').split('\n')
+    expect(coloured).toContain('\u001b[32m')
+    expect(plain[2]).toBe('longer  Creating an…')
+  })
+  test('times are said as people say them', () => {
+    expect([300, 5_000, 90_000, 3_600_000, 9 * 3_600_000 + 540_000, 3 * 86_400_000].map(lasting)).toEqual([
+      '300 ms',
+      '5 s',
+      '1 min 30 s',
+      '1 h',
+      '9 h 9 min',
+      '3 days',
+    ])
+    expect(beside('2026-03-04T11:59:50Z', now)).toBe('10 s ago')
+    expect(moment('2026-03-05T12:00:00Z', now)).toBe('2026-03-05 12:00:00 UTC (in 24 h)')
+  })
+})
+
+test('docs/cli.md has every command, and names none that there is not', () => {
+  const known = createProgram().commands.map((command) => command.name())
+  const table = readFileSync(join(root, 'docs/cli.md'), 'utf8').split('## Commands')[1]!.split('##')[0]!
+  const cells = [...table.matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, cell]) => [...cell!.matchAll(/`([\w-]+)[^`]*`/g)])
+  expect(cells.map(([, name]) => name!).sort()).toEqual(known.filter((name) => name !== 'completion').sort())
+})
+
+test('completion knows commands, their parts and their options', () => {
+  const program = createProgram()
+  expect(wordsFor(program, ['or'])).toEqual(['orphans'])
+  expect(wordsFor(program, ['orphans', ''])).toEqual(['ls', 'sweep', 'adopt', 'write-off'])
+  expect(wordsFor(program, ['rm', 'web', '--fo'])).toEqual(['--force'])
+})
+
+describe('asked', () => {
+  const terminal = Terminal.clone()
+  const json = async (line: string) => JSON.parse((await terminal.homeostat(`${line} --json`)).out) as any
+  beforeAll(async () => {
+    await terminal.start(`${process.execPath} --conditions=source ${join(root, 'src/bin.ts')} serve --dev`)
+  })
+  afterAll(() => terminal.close())
+
+  test('what is mistyped is answered with what it may have been', async () => {
+    await terminal.homeostat('create volume --id disk-one size=1 --wait')
+    const told = await Promise.all(
+      ['lss', 'ls volmue', 'ls --limt 3', 'do disk-one extned', 'why disk-oen', 'fault set fial'].map((line) =>
+        terminal.homeostat(line),
+      ),
+    )
+    expect(told.map(({ exit }) => exit)).toEqual([2, 4, 2, 4, 4, 2])
+    const meant = ['ls', 'opensds.volume', '--limit', 'extend', 'disk-one', 'There are: fail']
+    for (const [i, words] of meant.entries()) expect(told[i]!.err).toContain(words)
+  })
+
+  test('refusals say why, with their exit codes', async () => {
+    expect(await terminal.homeostat('do disk-one extend size=1')).toMatchObject({ exit: 5 })
+    expect(await terminal.homeostat('create volume')).toMatchObject({ exit: 2, err: expect.stringContaining('size') })
+    expect(await terminal.homeostat('rm disk-one --force')).toMatchObject({ exit: 2 })
+    expect(await terminal.homeostat('ls --token wrong')).toMatchObject({ exit: 77 })
+    expect(await terminal.homeostat('ls --url http://127.0.0.1:1')).toMatchObject({ exit: 75 })
+  })
+
+  test('import, bulk and watch', async () => {
+    const lines = [1, 2, 3].map((n) => JSON.stringify({ id: `old-${n}`, status: 'Available', properties: { size: n } }))
+    writeFileSync(join(terminal.folder, 'old.ndjson'), [...lines, '{"id":"odd","status":"Nowhere"}'].join('\n'))
+    const imported = await terminal.homeostat('import volume old.ndjson --reason moved')
+    expect(imported.out).toContain('3 resources of type opensds.volume taken in, 1 refused')
+    expect(imported.out).toContain('line 4:')
+    const counted = await terminal.homeostat('bulk start volume delete -q old- --reason tidy --dry-run')
+    expect(counted.out).toContain('delete would be asked of 3')
+    const done = await terminal.homeostat('bulk start volume delete -q old- --reason tidy --per-second 100 --wait')
+    expect(done.out).toMatch(/delete of opensds\.volume, done; 3 accepted, 0 refused, 0 left of 3/)
+    const seen = await terminal.run(`${join(root, 'bin/homeostat')} watch volume --after 0 | head -3`)
+    expect(seen.out.trim().split('\n')).toHaveLength(3)
+    expect(seen.out).toContain('opensds.volume/disk-one')
+  })
+
+  test('tokens see what they may', async () => {
+    const { secret, token } = await json('token create reader --role viewer')
+    expect((await terminal.homeostat(`ls --token ${secret}`)).exit).toBe(0)
+    expect((await terminal.homeostat(`rm disk-one --token ${secret}`)).exit).toBe(77)
+    expect((await terminal.homeostat(`token revoke ${token.id}`)).exit).toBe(0)
+    expect((await terminal.homeostat(`ls --token ${secret}`)).exit).toBe(77)
+    expect((await terminal.homeostat('audit --verify')).out).toContain('the chain is whole')
+  })
+
+  test('every other command that only looks answers in words, and in JSON', async () => {
+    for (const line of [
+      'types',
+      'types volume',
+      'get disk-one',
+      'why disk-one',
+      'history disk-one',
+      'runs',
+      'stuck',
+      'heal --dry-run',
+      'healing',
+      'orphans',
+      'incidents',
+      'workers',
+      'bulk',
+      'token',
+      'account',
+      'audit',
+      'fault',
+      'truth',
+    ]) {
+      const words = await terminal.homeostat(line)
+      expect(words, line).toMatchObject({ exit: 0, err: '' })
+      // oxlint-disable-next-line no-control-regex
+      expect(words.out, line).not.toMatch(/\u001b|undefined|\[object| +$/m)
+    }
+    for (const line of ['types', 'why disk-one', 'healing', 'truth'])
+      expect(await json(line), line).toBeTypeOf('object')
+  })
+})

@@ -1,0 +1,149 @@
+// `homeostat serve` and `work`: what they refuse, how they are signed in to, how they end, and that they share one store.
+import { createServer } from 'node:net'
+import { DatabaseSync } from 'node:sqlite'
+import { mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { root, Terminal, type Running } from './terminal.ts'
+
+const opened: Terminal[] = []
+const clone = (): Terminal => {
+  const terminal = Terminal.clone()
+  opened.push(terminal)
+  return terminal
+}
+afterEach(async () => {
+  for (const terminal of opened.splice(0)) await terminal.close()
+})
+
+const program = `${process.execPath} --conditions=source ${join(root, 'src/bin.ts')}`
+const stop = async ({ child, exited }: Running, signal: NodeJS.Signals = 'SIGTERM') => {
+  child.kill(signal)
+  return exited
+}
+const serverOf = (terminal: Terminal) => JSON.parse(terminal.read('data/server.json')) as Record<string, string>
+
+test('a port in use is refused before anything is opened', async () => {
+  const terminal = clone()
+  const taken = createServer()
+  const port = await new Promise<number>((done) =>
+    taken.listen(0, '127.0.0.1', () => done((taken.address() as { port: number }).port)),
+  )
+  const { exit, err } = await terminal.homeostat(`serve --port ${port}`)
+  taken.close()
+  expect(err).toContain(`Port ${port} on 127.0.0.1 is in use.`)
+  expect(err).toContain(`--port ${port + 1}`)
+  expect(exit).toBe(69)
+  expect(() => terminal.read('data/homeostat.db')).toThrow(/ENOENT/)
+})
+
+test.each([
+  ['a folder that cannot be written to', '--data package.json/x', 73, /cannot be written to \(ENOTDIR\)/],
+  ['something that is no port', '--port many', 2, /'many' is not a port/],
+  ['a config that is not there', '--config no.ts', 2, /no\.ts is not there/],
+])('%s is refused', async (_, flags, code, words) => {
+  const { exit, err } = await clone().homeostat(`serve ${flags}`)
+  expect(err).toMatch(words)
+  expect(exit).toBe(code)
+})
+
+test('a store of a newer Homeostat is refused', async () => {
+  const terminal = clone()
+  mkdirSync(join(terminal.folder, 'data'))
+  const db = new DatabaseSync(join(terminal.folder, 'data/homeostat.db'))
+  db.exec('pragma user_version = 99')
+  db.close()
+  const { exit, err } = await terminal.homeostat('serve')
+  expect(err).toContain('schema 99')
+  expect(exit).toBe(78)
+})
+
+test('a config that is none is told with all its faults', async () => {
+  const terminal = clone()
+  writeFileSync(join(terminal.folder, 'odd.ts'), 'export default { modules: [], port: -1, colour: 1 }\n')
+  const { exit, err } = await terminal.homeostat('check --config odd.ts')
+  expect(err).toMatch(/modules: .*\n.*port: .*\n.*colour/)
+  expect(exit).toBe(2)
+})
+
+test('the address that is printed signs in once; pages and files are for their owner alone', async () => {
+  const terminal = clone()
+  const server = await terminal.start(`${program} serve --dev`)
+  const [, url, ticket] = /Open (http:\S+)\/#ticket=(\S+)/.exec(server.output)!
+  const signIn = () =>
+    fetch(`${url}/v1/session`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-homeostat': '1' },
+      body: JSON.stringify({ ticket }),
+    })
+  expect(await (await signIn()).json()).toMatchObject({ role: 'admin' })
+  expect((await signIn()).status).toBe(401)
+  const page = await fetch(`${url}/`)
+  expect(page.headers.get('content-type')).toContain('text/html')
+  expect(await page.text()).toContain('Homeostat')
+  expect((await fetch(`${url}/v1/lifecycles`)).status).toBe(401)
+  expect(statSync(join(terminal.folder, 'data/server.json')).mode & 0o077).toBe(0)
+  expect(statSync(join(terminal.folder, 'data')).mode & 0o077).toBe(0)
+  expect(await stop(server)).toBe(0)
+  expect(server.output).toContain('Stopped.')
+  expect((await terminal.homeostat('ls')).err).toContain('No server runs')
+})
+
+test('with an admin token of its own, no other one is written down', async () => {
+  const terminal = clone()
+  const token = 'a-token-of-more-than-32-characters'
+  const server = await terminal.start(`${program} serve`, { HOMEOSTAT_ADMIN_TOKEN: token })
+  expect(serverOf(terminal)['token']).toBeUndefined()
+  expect((await terminal.homeostat('ls')).exit).toBe(77)
+  expect((await terminal.homeostat('ls', { HOMEOSTAT_ADMIN_TOKEN: token })).exit).toBe(0)
+  expect(await stop(server)).toBe(0)
+})
+
+test('a second Ctrl-C ends it at once, also while a call hangs', async () => {
+  const terminal = clone()
+  const server = await terminal.start(`${program} serve --dev`)
+  await terminal.homeostat('fault set hang --type volume')
+  await terminal.homeostat('create volume --id v size=1')
+  server.child.kill('SIGINT')
+  await server.until(() => server.output.includes('Stopping'))
+  expect(await stop(server, 'SIGINT')).toBe(130)
+})
+
+test('a worker alone carries out what a process without one takes; a store is asked without a server', async () => {
+  const terminal = clone()
+  const server = await terminal.start(`${program} serve --no-worker`)
+  const accepted = await terminal.homeostat('create volume --id v size=1')
+  expect(accepted.out).toContain('create accepted')
+  expect((await terminal.homeostat('get v')).out).toContain('Creating')
+  const worker = await terminal.start(`${program} work`)
+  expect((await terminal.homeostat('wait v --timeout 60')).out).toContain('opensds.volume/v is Available')
+  expect(await stop(server)).toBe(0)
+  expect(await stop(worker)).toBe(0)
+  const { exit, out } = await terminal.homeostat('ls volume --store')
+  expect(out).toMatch(/opensds\.volume +v +Available/)
+  expect(exit).toBe(0)
+})
+
+test('a back-up is restored under a new system epoch: what was done since is fenced, and it goes on from there', async () => {
+  const terminal = clone()
+  const first = await terminal.start(`${program} serve --dev`)
+  await terminal.homeostat('create volume --id v size=1 --wait')
+  expect((await terminal.homeostat('backup kept.db')).out).toMatch(
+    /kept\.db: 1 resource, up to event \d+; looked through/,
+  )
+  expect((await terminal.homeostat('backup kept.db')).exit).toBe(73)
+  await terminal.homeostat('do v extend size=2 --wait')
+  expect((await terminal.homeostat('restore kept.db --replace')).err).toContain('Stop it first')
+  expect(await stop(first)).toBe(0)
+  expect((await terminal.homeostat('restore kept.db')).err).toContain('is there already')
+  const restored = await terminal.homeostat('restore kept.db --replace --json')
+  expect(JSON.parse(restored.out)).toMatchObject({ resources: 1, systemEpoch: 1 })
+
+  const second = await terminal.start(`${program} serve --dev`)
+  const volume = JSON.parse((await terminal.homeostat('get v --json')).out) as Record<string, unknown>
+  expect(volume).toMatchObject({ properties: { size: 1 } })
+  expect(volume['epoch']).toBeGreaterThan(1_000_000)
+  // The world has seen the epochs after the back-up: without the leap it would refuse this call.
+  expect((await terminal.homeostat('do v extend size=3 --wait')).out).toContain('extend succeeded')
+  expect(await stop(second)).toBe(0)
+})

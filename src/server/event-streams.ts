@@ -17,7 +17,7 @@ export interface StreamLimits {
   readonly total: number
   /** A connection that has not taken what it was sent within this time is cut. */
   readonly stallMs: number
-  /** A sign of life when there is nothing to tell, and a look whether the token still holds. */
+  /** A sign of life when there is nothing to tell. */
   readonly heartbeatMs: number
   /** More than this is never waiting in a connection. */
   readonly bufferBytes: number
@@ -39,12 +39,15 @@ export interface Wanted {
 }
 
 const pageSize = 200
+/** How soon a stream ends whose token was revoked in another process. */
+const recheckMs = 1_000
 
 export class EventStreams {
   readonly #options: StreamsOptions
   readonly #streams = new Set<EventStream>()
   /** The reader that all streams share; its answer ends it. */
   #reading: Promise<() => Promise<void>> | null = null
+  #cancelWatch: () => void = () => {}
 
   constructor(options: StreamsOptions) {
     this.#options = options
@@ -67,17 +70,39 @@ export class EventStreams {
       this.#streams.delete(stream)
       if (this.#streams.size === 0) void this.#rest()
     })
+    if (this.#streams.size === 0) this.#watch()
     this.#streams.add(stream)
     this.#read()
     stream.run()
   }
 
-  /** A token or session has ended: its streams end now. */
+  /** A token or session may have ended, here or in another process: its streams end now. Each is asked about once. */
   async recheck(): Promise<void> {
-    await Promise.all([...this.#streams].map((stream) => stream.recheck()))
+    const { gate, clock } = this.#options
+    const byCredential = new Map<string, EventStream[]>()
+    for (const stream of this.#streams) {
+      const { credential } = stream.principal
+      byCredential.set(credential, [...(byCredential.get(credential) ?? []), stream])
+    }
+    for (const streams of byCredential.values()) {
+      const { principal } = streams[0]!
+      const isOld = principal.expiresAt !== null && principal.expiresAt <= clock.now()
+      if (isOld || !(await gate.stillValid(principal))) for (const stream of streams) stream.expire()
+    }
+  }
+
+  #watch(): void {
+    this.#cancelWatch = this.#options.clock.after(recheckMs, () => {
+      this.recheck()
+        .catch((error: unknown) => this.#options.log('warn', 'tokens of streams could not be looked at', { error }))
+        .finally(() => {
+          if (this.#streams.size > 0) this.#watch()
+        })
+    })
   }
 
   async close(): Promise<void> {
+    this.#cancelWatch()
     for (const stream of this.#streams) stream.end()
     await this.#rest()
   }
@@ -189,18 +214,15 @@ class EventStream {
     this.end()
   }
 
-  async recheck(): Promise<void> {
-    const { gate, clock } = this.#options
-    const { expiresAt } = this.principal
-    const isOld = expiresAt !== null && expiresAt <= clock.now()
-    if (this.#isOver || (!isOld && (await gate.stillValid(this.principal)))) return
+  /** What it was begun with holds no longer. */
+  expire(): void {
+    if (this.#isOver) return
     this.#response.write('event: ended\ndata: {"code":"unauthenticated"}\n\n')
     this.end()
   }
 
   #beat(): void {
     this.#cancelBeat = this.#options.clock.after(this.#options.limits.heartbeatMs, () => {
-      void this.recheck().catch(() => this.end())
       // The number goes on also when nothing of it concerns this client, so that coming back is quick.
       if (!this.#isFull) this.#write(`id: ${this.#at}\n: alive\n\n`)
       if (!this.#isOver) this.#beat()

@@ -16,7 +16,8 @@ let shop: Shop
 const file = () => join(folder, 'store.db')
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'homeostat-'))
-  shop = await openShop({ store: openSqliteStore({ file: file() }) })
+  // Signs of life are far apart: nothing here may depend on them.
+  shop = await openShop({ store: openSqliteStore({ file: file() }), server: { streams: { heartbeatMs: 600_000 } } })
 })
 afterEach(async () => {
   await shop.close()
@@ -48,6 +49,21 @@ test('a revoked token ends the streams that were opened with it', async () => {
   const text = stream.text()
   await shop.ask('DELETE', `/v1/tokens/${token.id}`)
   expect(await text).toContain('event: ended')
+})
+
+test('a token that another process has revoked ends the streams here within a second or so', async () => {
+  const { token, secret } = await newToken({ role: 'viewer' })
+  const stream = await fetch(`${shop.url}/v1/events`, { headers: { authorization: `Bearer ${secret}` } })
+  const text = stream.text()
+  const other = createServer({ engine: shop.engine, port: 0, adminToken })
+  const url = await other.start()
+  const revoked = await fetch(`${url}/v1/tokens/${token.id}`, {
+    method: 'DELETE',
+    headers: { authorization: `Bearer ${adminToken}` },
+  })
+  expect(revoked.status).toBe(204)
+  expect(await text).toContain('event: ended')
+  await other.stop()
 })
 
 test('scopes narrow a role, and nobody gives what he does not have', async () => {

@@ -313,7 +313,7 @@ class PostgresHandle implements PostgresStore {
   async close(): Promise<void> {
     this.listeners.clear()
     this.committer.close()
-    this.waiting.stop()
+    this.waiting.close()
     for (const heartbeat of this.heartbeats) await heartbeat.stop()
     await this.session.close()
     await this.connections.close()

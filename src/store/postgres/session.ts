@@ -46,13 +46,13 @@ export class Session {
 
   async hold(lock: number): Promise<void> {
     const wire = await this.connected()
-    await wire.query('select pg_advisory_lock($1::int8)', [lock])
+    await wire.query('select pg_advisory_lock_shared($1::int8)', [lock])
     this.locks.add(lock)
   }
 
   async release(lock: number): Promise<void> {
     this.locks.delete(lock)
-    if (this.wire?.isOpen) await this.wire.query('select pg_advisory_unlock($1::int8)', [lock])
+    if (this.wire?.isOpen) await this.wire.query('select pg_advisory_unlock_shared($1::int8)', [lock])
   }
 
   /** Something was committed here: others are told soon. */
@@ -104,7 +104,7 @@ export class Session {
     })
     await wire.query(`listen ${quoted(channel)}`)
     if (this.parts.clock !== undefined) await followClock(this.parts.clock, wire)
-    for (const lock of this.locks) await wire.query('select pg_advisory_lock($1::int8)', [lock])
+    for (const lock of this.locks) await wire.query('select pg_advisory_lock_shared($1::int8)', [lock])
     this.wire = wire
     // What was said meanwhile was not heard.
     if (isAgain) onOthers()

@@ -22,12 +22,14 @@ export class WaitingReader {
   private readonly answered = new Int32Array(new SharedArrayBuffer(4))
   private thread: Worker | null = null
   private port: MessagePort | null = null
+  private isClosed = false
 
   constructor(options: Pick<ReadingOrder, 'address' | 'settings'>) {
     this.options = options
   }
 
   load(asks: readonly Ask[]): readonly Answer[] {
+    if (this.isClosed) throw new HomeostatError('store_unavailable', 'The store is closed. Open it again.')
     const port = this.started()
     const before = Atomics.load(this.answered, 0)
     port.postMessage(asks)
@@ -42,7 +44,12 @@ export class WaitingReader {
     )
   }
 
-  stop(): void {
+  close(): void {
+    this.isClosed = true
+    this.stop()
+  }
+
+  private stop(): void {
     void this.thread?.terminate()
     this.port?.close()
     this.thread = this.port = null

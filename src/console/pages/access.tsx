@@ -3,7 +3,7 @@ import { useCall } from '../api.ts'
 import { permissionsOf } from '../../protocol/permissions.ts'
 import { asCli, word } from '../copies.ts'
 import { useAct } from '../parts/act.tsx'
-import { At, Empty, PageHead, Panel, Read, Tag, useTitle } from '../parts/bits.tsx'
+import { At, Empty, PageHead, Panel, Read, Scroll, Tag, useTitle } from '../parts/bits.tsx'
 import { Secret } from './webhooks.tsx'
 
 export default function Access() {
@@ -78,7 +78,7 @@ function Tokens() {
           items.length === 0 ? (
             <Empty title="No token." />
           ) : (
-            <div className="scroll">
+            <Scroll label="Table">
               <table>
                 <thead>
                   <tr>
@@ -132,7 +132,7 @@ function Tokens() {
                   ))}
                 </tbody>
               </table>
-            </div>
+            </Scroll>
           )
         }
       </Read>

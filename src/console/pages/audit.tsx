@@ -1,7 +1,7 @@
 // Who did what, when, from where and why, with the chain of hashes verified, and an export for those who must keep it.
 import { useState } from 'react'
 import { api, useCall, type AnswerOf } from '../api.ts'
-import { At, Empty, PageHead, Read, Tag, useTitle } from '../parts/bits.tsx'
+import { At, Empty, PageHead, Read, Scroll, Tag, useTitle } from '../parts/bits.tsx'
 import { toast } from '../parts/toasts.tsx'
 
 type Entry = AnswerOf<'listAudit'>['items'][number]
@@ -86,7 +86,7 @@ export default function Audit() {
             const shown = items.filter(fits).toReversed()
             if (shown.length === 0) return <Empty title="Nothing fits." />
             return (
-              <div className="scroll">
+              <Scroll label="Table">
                 <table>
                   <thead>
                     <tr>
@@ -117,7 +117,7 @@ export default function Audit() {
                     ))}
                   </tbody>
                 </table>
-              </div>
+              </Scroll>
             )
           }}
         </Read>

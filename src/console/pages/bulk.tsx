@@ -2,7 +2,7 @@
 import { useCall, type AnswerOf } from '../api.ts'
 import { asCli } from '../copies.ts'
 import { useAct } from '../parts/act.tsx'
-import { At, Empty, PageHead, Panel, Read, ResourceLink, Tag, useTitle } from '../parts/bits.tsx'
+import { At, Empty, PageHead, Panel, Read, ResourceLink, Scroll, Tag, useTitle } from '../parts/bits.tsx'
 import { address, Link } from '../route.tsx'
 import { useRefusal } from '../session.tsx'
 
@@ -89,7 +89,7 @@ function JobPage({ id }: { readonly id: string }) {
             <Progress job={data} />
             <Read from={items}>
               {(page) => (
-                <div className="scroll">
+                <Scroll label="Table">
                   <table>
                     <thead>
                       <tr>
@@ -116,7 +116,7 @@ function JobPage({ id }: { readonly id: string }) {
                       ))}
                     </tbody>
                   </table>
-                </div>
+                </Scroll>
               )}
             </Read>
           </Panel>

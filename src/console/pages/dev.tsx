@@ -4,7 +4,7 @@ import { api, useCall, wordsOf } from '../api.ts'
 import { asCli } from '../copies.ts'
 import { useLifecycle } from '../lifecycle.ts'
 import { useAct } from '../parts/act.tsx'
-import { Copy, Empty, PageHead, Panel, Read, ResourceLink, Tag, useTitle } from '../parts/bits.tsx'
+import { Copy, Empty, PageHead, Panel, Read, ResourceLink, Scroll, Tag, useTitle } from '../parts/bits.tsx'
 import { toast } from '../parts/toasts.tsx'
 import { Tour } from '../parts/tour.tsx'
 import { useSession } from '../session.tsx'
@@ -254,7 +254,7 @@ function Truth() {
           items.length === 0 ? (
             <Empty title="Nothing exists." />
           ) : (
-            <div className="scroll tall">
+            <Scroll tall label="Table">
               <table>
                 <thead>
                   <tr>
@@ -287,7 +287,7 @@ function Truth() {
                   })}
                 </tbody>
               </table>
-            </div>
+            </Scroll>
           )
         }
       </Read>

@@ -40,14 +40,14 @@ export default function Events() {
           <ol className="timeline of-all">
             {shown.map(({ data }) => (
               <li key={data.n} className={eventTone(data)}>
+                <span className="num quiet">{data.n}</span> <At time={data.at} />{' '}
+                {data.resource !== null && (
+                  <Link href={toResource(data.resource)} className="mono">
+                    {data.resource.id}
+                  </Link>
+                )}
                 <details>
                   <summary>
-                    <span className="num quiet">{data.n}</span> <At time={data.at} />{' '}
-                    {data.resource !== null && (
-                      <Link href={toResource(data.resource)} className="mono">
-                        {data.resource.id}
-                      </Link>
-                    )}{' '}
                     <b>{spaced(data.kind)}</b> <span>{eventWords(data)}</span> <span className="quiet">{data.by}</span>
                   </summary>
                   <Json value={data} />

@@ -2,7 +2,8 @@
 import { useMemo } from 'react'
 import { useCall, type Diagram as Placed, type Resource } from '../api.ts'
 import { useEvents } from '../live.ts'
-import { Age, Empty, PageHead, Panel, Read, Status, Tag, useNow, useTitle } from '../parts/bits.tsx'
+import { Age, Empty, PageHead, Panel, Read, Scroll, Status, Tag, useNow, useTitle } from '../parts/bits.tsx'
+import { foundWords } from '../parts/words.ts'
 import { Activity } from '../parts/activity.tsx'
 import { Diagram } from '../parts/diagram.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -118,6 +119,11 @@ function Attention({
   readonly isRead: boolean
 }) {
   const stuck = useCall('listStuck', { query: { pageSize: 100 } }, { everyMs: 5_000 })
+  const preview = useCall('previewHealing', { query: { pageSize: 100 } }, { everyMs: 5_000 })
+  const healOf = ({ type, id }: Resource) => {
+    const heals = preview.data?.items.find(({ resource }) => resource.type === type && resource.id === id)
+    return heals === undefined ? '' : heals.held === null ? `Healing will ${heals.would}.` : `Held: ${heals.held}.`
+  }
   const events = useEvents()
   /** The last failure of each, as far as it was heard of. */
   const failures = useMemo(() => {
@@ -137,11 +143,11 @@ function Attention({
     )
     .toSorted((one, other) => millis(one.since) - millis(other.since))
   const rows = [
-    ...stuckItems.map(({ resource, rule }) => ({
+    ...stuckItems.map(({ resource, found }) => ({
       resource,
       tone: 'bad' as const,
       mark: 'stuck',
-      words: `Healing: ${rule}`,
+      words: `${foundWords[found]?.replace(/^./, (one) => one.toUpperCase()) ?? ''}. ${healOf(resource)}`,
     })),
     ...failed.map((resource) => ({
       resource,
@@ -248,7 +254,7 @@ function Lifecycles({ items, moving }: { readonly items: Counted; readonly movin
           </p>
           <Read from={placed}>
             {(data) => (
-              <div className="scroll">
+              <Scroll label="Diagram">
                 <Diagram
                   placed={data}
                   label={`Statuses of ${chosen} with the number of resources in each`}
@@ -258,7 +264,7 @@ function Lifecycles({ items, moving }: { readonly items: Counted; readonly movin
                   href={(status) => toList({ type: chosen, status })}
                   onPick={(status) => go(toList({ type: chosen, status }))}
                 />
-              </div>
+              </Scroll>
             )}
           </Read>
         </div>

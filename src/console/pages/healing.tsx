@@ -3,8 +3,9 @@ import { useState } from 'react'
 import { useCall, type AnswerOf } from '../api.ts'
 import { asCli } from '../copies.ts'
 import { useAct } from '../parts/act.tsx'
-import { At, Empty, PageHead, Panel, Read, ResourceLink, Tag, useTitle } from '../parts/bits.tsx'
-import { foundWords, HealNow } from '../parts/why.tsx'
+import { At, Empty, PageHead, Panel, Read, ResourceLink, Scroll, Tag, useTitle } from '../parts/bits.tsx'
+import { HealNow } from '../parts/why.tsx'
+import { foundWords } from '../parts/words.ts'
 import { useRefusal } from '../session.tsx'
 import { span } from '../time.ts'
 
@@ -75,7 +76,7 @@ function Preview() {
                 <li key={`${one.resource.type}/${one.resource.id}`}>
                   <span>
                     <ResourceLink of={one.resource} /> <span className="quiet">{one.resource.type}</span> is{' '}
-                    <b>{one.status}</b> and {foundWords[one.found]}. {one.would}
+                    <b>{one.status}</b> and {foundWords[one.found]}. It would {one.would}.
                     {one.held !== null && (
                       <>
                         {' '}
@@ -208,7 +209,7 @@ function Modes({ healing }: { readonly healing: Healing }) {
         />
       }
     >
-      <div className="scroll">
+      <Scroll label="Table">
         <table>
           <thead>
             <tr>
@@ -241,7 +242,7 @@ function Modes({ healing }: { readonly healing: Healing }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </Panel>
   )
 }

@@ -1,7 +1,7 @@
 // One lifecycle: its picture with live figures, and its tables in words.
 import { useCall } from '../api.ts'
 import { creates, useLifecycle, type Lifecycle } from '../lifecycle.ts'
-import { Empty, Loading, PageHead, Panel, Read, Status, Tag, useTitle } from '../parts/bits.tsx'
+import { Empty, Loading, PageHead, Panel, Read, Scroll, Status, Tag, useTitle } from '../parts/bits.tsx'
 import { CreateButton } from '../parts/create.tsx'
 import { Diagram } from '../parts/diagram.tsx'
 import { address, go, Link, toList } from '../route.tsx'
@@ -31,7 +31,7 @@ export default function LifecyclePage({ type }: { readonly type: string }) {
       <Panel title="Statuses and the ways between them" note={<Legend />}>
         <Read from={placed}>
           {(data) => (
-            <div className="scroll">
+            <Scroll label="Diagram">
               <Diagram
                 placed={data}
                 label={`Lifecycle of ${type}`}
@@ -39,7 +39,7 @@ export default function LifecyclePage({ type }: { readonly type: string }) {
                 href={(status) => toList({ type, status })}
                 onPick={(status) => go(toList({ type, status }))}
               />
-            </div>
+            </Scroll>
           )}
         </Read>
       </Panel>
@@ -74,7 +74,7 @@ function Tables({ lifecycle }: { readonly lifecycle: Lifecycle }) {
   return (
     <>
       <Panel title="Statuses" note={`${statuses.length}`}>
-        <div className="scroll">
+        <Scroll label="Table">
           <table>
             <thead>
               <tr>
@@ -101,10 +101,10 @@ function Tables({ lifecycle }: { readonly lifecycle: Lifecycle }) {
               ))}
             </tbody>
           </table>
-        </div>
+        </Scroll>
       </Panel>
       <Panel title="Operations" note={`${Object.keys(operations).length}`}>
-        <div className="scroll">
+        <Scroll label="Table">
           <table>
             <thead>
               <tr>
@@ -130,7 +130,7 @@ function Tables({ lifecycle }: { readonly lifecycle: Lifecycle }) {
               ))}
             </tbody>
           </table>
-        </div>
+        </Scroll>
       </Panel>
       <div className="columns">
         <Words title="Rules" note="hold in every committed state" of={rules} />

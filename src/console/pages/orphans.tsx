@@ -2,7 +2,7 @@
 import { useCall, type AnswerOf } from '../api.ts'
 import { asCli, word } from '../copies.ts'
 import { useAct } from '../parts/act.tsx'
-import { At, Empty, PageHead, Panel, Read, ResourceLink, Tag, useTitle } from '../parts/bits.tsx'
+import { At, Empty, PageHead, Panel, Read, ResourceLink, Scroll, Tag, useTitle } from '../parts/bits.tsx'
 import { useRefusal } from '../session.tsx'
 
 type Orphan = AnswerOf<'listOrphans'>['items'][number]
@@ -22,7 +22,7 @@ export default function Orphans() {
             items.length === 0 ? (
               <Empty title="Nothing is left behind.">Everything that exists belongs to a resource.</Empty>
             ) : (
-              <div className="scroll">
+              <Scroll label="Table">
                 <table>
                   <thead>
                     <tr>
@@ -57,7 +57,7 @@ export default function Orphans() {
                     ))}
                   </tbody>
                 </table>
-              </div>
+              </Scroll>
             )
           }
         </Read>

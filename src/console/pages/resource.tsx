@@ -3,7 +3,19 @@ import { useMemo } from 'react'
 import { useCall, type Event, type Resource } from '../api.ts'
 import { asCli, asCurl, word } from '../copies.ts'
 import { useLifecycle } from '../lifecycle.ts'
-import { Age, Copy, Countdown, Empty, Panel, Read, ResourceLink, Status, Tag, useTitle } from '../parts/bits.tsx'
+import {
+  Age,
+  Copy,
+  Countdown,
+  Empty,
+  Panel,
+  Read,
+  ResourceLink,
+  Scroll,
+  Status,
+  Tag,
+  useTitle,
+} from '../parts/bits.tsx'
 import { Diagram } from '../parts/diagram.tsx'
 import { Operations } from '../parts/operations.tsx'
 import { Details } from '../parts/resource-tabs.tsx'
@@ -147,14 +159,14 @@ function Way({ resource, events }: { readonly resource: Resource; readonly event
     >
       <Read from={placed}>
         {(data) => (
-          <div className="scroll tall">
+          <Scroll tall label="Diagram">
             <Diagram
               placed={data}
               label={`Lifecycle of ${resource.type}; ${resource.id} is ${resource.status}`}
               current={resource.status}
               walked={walked}
             />
-          </div>
+          </Scroll>
         )}
       </Read>
     </Panel>

@@ -12,11 +12,13 @@ import {
   Panel,
   Read,
   ResourceLink,
+  Scroll,
   Status,
   Tag,
   useTitle,
 } from '../parts/bits.tsx'
-import { foundWords, HealNow } from '../parts/why.tsx'
+import { HealNow } from '../parts/why.tsx'
+import { foundWords } from '../parts/words.ts'
 import { asCli, word } from '../copies.ts'
 import { useRefusal } from '../session.tsx'
 
@@ -79,7 +81,7 @@ export default function Stuck() {
           ) : (
             sorted.map(({ cause, tone, members }) => (
               <Panel key={cause} title={cause} note={<Tag tone={tone}>{members.length}</Tag>}>
-                <div className="scroll">
+                <Scroll label="Table">
                   <table>
                     <thead>
                       <tr>
@@ -116,7 +118,7 @@ export default function Stuck() {
                       ))}
                     </tbody>
                   </table>
-                </div>
+                </Scroll>
               </Panel>
             ))
           )
@@ -141,9 +143,12 @@ function Incidents() {
             items.map((incident) => (
               <details key={incident.id} className="incident">
                 <summary>
-                  <Tag tone="bad">{incident.kind}</Tag> <ResourceLink of={incident.resource} />{' '}
+                  <Tag tone="bad">{incident.kind}</Tag> <b className="mono">{incident.resource.id}</b>{' '}
                   <span className="quiet">{incident.status}</span> {incident.text} <At time={incident.at} />
                 </summary>
+                <p>
+                  <ResourceLink of={incident.resource} /> of {incident.resource.type}
+                </p>
                 <Json value={incident.evidence} />
                 <div className="row">
                   <Copy text={`${incident.text}\n\n${JSON.stringify(incident, null, 2)}`} label="Copy as a report" />

@@ -1,6 +1,6 @@
 // Who carries runs out: every start of every worker with its lease; and how the process that answers is doing.
 import { useCall } from '../api.ts'
-import { At, Countdown, PageHead, Panel, Read, Tag, useTitle } from '../parts/bits.tsx'
+import { At, Countdown, PageHead, Panel, Read, Scroll, Tag, useTitle } from '../parts/bits.tsx'
 
 const tones = { live: 'good', ended: 'info', dead: 'bad', expired: 'bad' } as const
 const gauges: readonly (readonly [RegExp, string, (value: number) => string])[] = [
@@ -31,7 +31,7 @@ export default function Workers() {
       <Panel title="Incarnations" note="every start is one">
         <Read from={workers}>
           {({ items }) => (
-            <div className="scroll">
+            <Scroll label="Table">
               <table>
                 <thead>
                   <tr>
@@ -64,7 +64,7 @@ export default function Workers() {
                   ))}
                 </tbody>
               </table>
-            </div>
+            </Scroll>
           )}
         </Read>
       </Panel>

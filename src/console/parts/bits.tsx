@@ -206,3 +206,19 @@ export const Json = ({ value }: { readonly value: unknown }) => (
     {JSON.stringify(value, null, 2)}
   </pre>
 )
+
+/** Wide or long content scrolls within itself, by keyboard too. */
+export const Scroll = ({
+  tall = false,
+  label,
+  children,
+}: {
+  readonly tall?: boolean
+  readonly label: string
+  readonly children: ReactNode
+}) => (
+  // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+  <div className={`scroll ${tall ? 'tall' : ''}`} tabIndex={0} role="group" aria-label={label}>
+    {children}
+  </div>
+)

@@ -150,7 +150,6 @@ function Box({ box, props }: { readonly box: Placed['boxes'][number]; readonly p
   return (
     <a
       href={href(name)}
-      aria-label={words.filter(Boolean).join(', ')}
       onClick={(event) => {
         if (event.metaKey || event.ctrlKey || onPick === undefined) return
         event.preventDefault()

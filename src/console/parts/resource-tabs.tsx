@@ -2,7 +2,7 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import { useCall, type AnswerOf, type Resource } from '../api.ts'
 import { address, go, Link, toResource, usePlace, withQuery } from '../route.tsx'
-import { At, Empty, Json, Read, ResourceLink, Status, Tag } from './bits.tsx'
+import { At, Empty, Json, Read, ResourceLink, Scroll, Status, Tag } from './bits.tsx'
 import { RunRows } from './run-rows.tsx'
 import { eventTone, eventWords } from './words.ts'
 
@@ -96,15 +96,12 @@ function Relations({
                 <ul>
                   {some.slice(0, 200).map((one) => (
                     <li key={`${one.type}/${one.id}`}>
-                      {depth < 3 ? (
+                      <Node one={one} />
+                      {depth < 3 && (
                         <details>
-                          <summary>
-                            <Node one={one} />
-                          </summary>
+                          <summary className="quiet">what belongs to it</summary>
                           <Unfolded of={one} depth={depth + 1} />
                         </details>
-                      ) : (
-                        <Node one={one} />
                       )}
                     </li>
                   ))}
@@ -139,7 +136,7 @@ function Ledger({ resource: { type, id } }: { readonly resource: Resource }) {
         items.length === 0 ? (
           <Empty title="Nothing exists for it in the real world." />
         ) : (
-          <div className="scroll">
+          <Scroll label="Table">
             <table>
               <thead>
                 <tr>
@@ -166,7 +163,7 @@ function Ledger({ resource: { type, id } }: { readonly resource: Resource }) {
                 ))}
               </tbody>
             </table>
-          </div>
+          </Scroll>
         )
       }
     </Read>

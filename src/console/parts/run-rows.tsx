@@ -2,7 +2,7 @@
 import type { Run } from '../api.ts'
 import { address, Link } from '../route.tsx'
 import { millis, span } from '../time.ts'
-import { At, Empty, ResourceLink, Tag } from './bits.tsx'
+import { At, Empty, ResourceLink, Scroll, Tag } from './bits.tsx'
 
 export const runTone = (state: Run['state']): 'good' | 'bad' | 'warn' | 'info' =>
   state === 'succeeded' || state === 'healed'
@@ -22,7 +22,7 @@ export function RunRows({
 }) {
   if (items.length === 0) return <Empty title="No run." />
   return (
-    <div className="scroll">
+    <Scroll label="Table">
       <table>
         <thead>
           <tr>
@@ -65,6 +65,6 @@ export function RunRows({
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   )
 }

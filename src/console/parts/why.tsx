@@ -6,7 +6,7 @@ import { fullTime, shortTime, span } from '../time.ts'
 import { useAct } from './act.tsx'
 import { At, Copy, Countdown, Panel, Read, Tag } from './bits.tsx'
 import { Icon } from './icon.tsx'
-import { detailOf } from './words.ts'
+import { detailOf, foundWords } from './words.ts'
 
 /** Moments within a sentence, as people read them. */
 const isoPattern = /(\d{4}-\d\d-\d\dT[\d:.]+Z)/
@@ -64,27 +64,7 @@ export function WhyPanel({ resource, events }: { readonly resource: Resource; re
                 </li>
               )}
             </ol>
-            <div className={`next ${next === null ? 'none' : ''}`}>
-              <Icon name={next === null ? 'check' : 'clock'} />
-              <div>
-                <span className="label">{next === null ? 'Next, by itself' : 'Next, by itself'}</span>
-                {next === null ? (
-                  <strong>
-                    {resource.kind === 'failed'
-                      ? 'Nothing: it waits for somebody. See what may be asked of it above.'
-                      : 'Nothing: it is at rest.'}
-                  </strong>
-                ) : (
-                  <strong>
-                    {next.what} {next.at !== null && <Countdown to={next.at} />}
-                  </strong>
-                )}
-                {settlesWithinMs !== null && settlesWithinMs > 0 && (
-                  <span className="quiet">At the latest it is settled in {span(settlesWithinMs)}.</span>
-                )}
-              </div>
-              {found !== undefined && <HealNow resource={resource} rule={found.rule} />}
-            </div>
+            <Next resource={resource} planned={next} settlesWithinMs={settlesWithinMs} found={found} />
           </>
         )}
       </Read>
@@ -92,11 +72,59 @@ export function WhyPanel({ resource, events }: { readonly resource: Resource; re
   )
 }
 
-export const foundWords: Readonly<Record<string, string>> = {
-  ownerLost: 'its worker is gone',
-  overdue: 'its deadline has passed',
-  unowned: 'no run is recorded',
-  drifted: 'the real world differs from the record',
+interface NextProps {
+  readonly resource: Resource
+  readonly planned: { readonly what: string; readonly at: string | null } | null
+  readonly settlesWithinMs: number | null
+  readonly found: { readonly rule: string } | undefined
+}
+
+/** What happens by itself. Of what is stuck, healing itself says what it would do, and what keeps it from doing so. */
+function Next({ resource, planned, settlesWithinMs, found }: NextProps) {
+  const preview = useCall(
+    'previewHealing',
+    { query: { pageSize: 500 } },
+    { enabled: found !== undefined, everyMs: 3_000 },
+  )
+  const heals = preview.data?.items.find(
+    (one) => one.resource.type === resource.type && one.resource.id === resource.id,
+  )
+  if (found !== undefined && heals !== undefined) {
+    return (
+      <div className={`next ${heals.held === null ? '' : 'held'}`}>
+        <Icon name={heals.held === null ? 'heal' : 'alert'} />
+        <div>
+          <span className="label">Next, by itself</span>
+          <strong>{heals.held === null ? `Healing will ${heals.would}.` : `Nothing: ${heals.held}.`}</strong>
+          {heals.held !== null && <span className="quiet">Once approved, healing will {heals.would}.</span>}
+        </div>
+        <HealNow resource={resource} rule={heals.would} />
+      </div>
+    )
+  }
+  return (
+    <div className={`next ${planned === null ? 'none' : ''}`}>
+      <Icon name={planned === null ? 'check' : 'clock'} />
+      <div>
+        <span className="label">Next, by itself</span>
+        {planned === null ? (
+          <strong>
+            {resource.kind === 'failed'
+              ? 'Nothing: it waits for somebody. See what may be asked of it above.'
+              : 'Nothing: it is at rest.'}
+          </strong>
+        ) : (
+          <strong>
+            {planned.what} {planned.at !== null && <Countdown to={planned.at} />}
+          </strong>
+        )}
+        {settlesWithinMs !== null && settlesWithinMs > 0 && (
+          <span className="quiet">At the latest it is settled in {span(settlesWithinMs)}.</span>
+        )}
+      </div>
+      {found !== undefined && <HealNow resource={resource} rule={found.rule} />}
+    </div>
+  )
 }
 
 export function HealNow({

@@ -55,3 +55,11 @@ export function eventWords(event: Event): string {
 
 /** `probedAgain` as `probed again`. */
 export const spaced = (name: string): string => name.replace(/([A-Z])/g, (_, one: string) => ` ${one.toLowerCase()}`)
+
+/** Why something counts as stuck. */
+export const foundWords: Readonly<Record<string, string>> = {
+  ownerLost: 'its worker is gone',
+  overdue: 'its deadline has passed',
+  unowned: 'no run is recorded',
+  drifted: 'the real world differs from the record',
+}

@@ -1,0 +1,2 @@
+// What the script that builds the console gives to tests.
+export declare function buildConsole(): void

@@ -24,11 +24,14 @@ export interface Asked {
 /** An answer that is more than its JSON. */
 export class Reply {
   readonly status: number | null
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: Readonly<Record<string, string | string[]>>
   /** Text as it is; anything else as JSON; undefined: none. */
   readonly body: unknown
 
-  constructor(body: unknown, given: { readonly status?: number; readonly headers?: Record<string, string> } = {}) {
+  constructor(
+    body: unknown,
+    given: { readonly status?: number; readonly headers?: Record<string, string | string[]> } = {},
+  ) {
     this.body = body
     this.status = given.status ?? null
     this.headers = given.headers ?? {}

@@ -192,6 +192,11 @@ export class Gate {
     return this.#begin({ account, role, tenant })
   }
 
+  /** Somebody else vouches for the person. */
+  signInAs(given: { account: string; role: Role; tenant: string | null }): Promise<NewSession> {
+    return this.#begin(given)
+  }
+
   async #begin(given: { account: string; role: Role; tenant: string | null }): Promise<NewSession> {
     const { objects, clock } = this.#options
     const secret = secretText()

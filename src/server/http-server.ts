@@ -21,6 +21,7 @@ import { Gate } from './gate.ts'
 import { Housekeeper } from './housekeeper.ts'
 import { Metrics } from './metrics.ts'
 import { Objects } from './objects.ts'
+import { OidcSignIn, type OidcOptions } from './oidc.ts'
 import { knownError, problemOf } from './problem.ts'
 import { RateLimiter, type Rate } from './rate-limiter.ts'
 import { Router } from './router.ts'
@@ -50,6 +51,8 @@ export interface ServerOptions {
   readonly secure?: boolean
   /** Addresses of proxies whose word on the client's address counts. */
   readonly proxies?: readonly string[]
+  /** People sign in by this issuer, at `/sign-in/oidc`, beside local accounts. */
+  readonly oidc?: OidcOptions | undefined
   readonly version?: string
   readonly clock?: Clock
   readonly log?: Log
@@ -87,6 +90,7 @@ export class HomeostatServer {
   readonly #services: Services
   readonly #housekeeper: Housekeeper
   readonly #pages: ServerOptions['pages']
+  readonly #oidc: OidcSignIn | null
   #url = ''
 
   constructor(options: ServerOptions) {
@@ -102,6 +106,8 @@ export class HomeostatServer {
     this.#pages = options.pages ?? (options.console === undefined ? undefined : consoleFiles(options.console))
     this.#services = servicesOf(options, access)
     const { clock, log, objects } = this.#services
+    const { oidc, secure = false } = options
+    this.#oidc = oidc === undefined ? null : new OidcSignIn({ ...this.#services, options: oidc, secure })
     this.#housekeeper = new Housekeeper({ clock, log, objects })
     const rate = options.rate ?? { perSecond: 2_000, burst: 4_000 }
     const parts: DispatchParts = {
@@ -170,7 +176,7 @@ export class HomeostatServer {
   }
 
   async #serve(parts: DispatchParts, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-    const page = await this.#page(request)
+    const page = (await this.#oidcPage(request)) ?? (await this.#page(request))
     if (page !== null) return send(reply, page)
     const answer = await dispatch(parts, incomingOf(request, reply))
     if (answer instanceof Reply) return send(reply, answer)
@@ -179,6 +185,13 @@ export class HomeostatServer {
     reply.hijack()
     beginStream(answer, reply)
     return reply
+  }
+
+  /** Where browsers go, not programs: it is no row of the contract. */
+  async #oidcPage({ method, raw, headers, ip }: FastifyRequest): Promise<Reply | null> {
+    if (this.#oidc === null || method !== 'GET') return null
+    const [path, query = ''] = raw.url!.split('?', 2) as [string, string?]
+    return this.#oidc.answer({ path, query: new URLSearchParams(query), cookie: headers.cookie, address: ip })
   }
 
   /** Files of the console come before the contract only where the contract has nothing. */

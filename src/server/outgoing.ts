@@ -118,41 +118,52 @@ export function guardedLookup(url: URL, options: OutgoingOptions, resolve: Resol
   }
 }
 
+export interface Exchanged {
+  readonly status: number
+  readonly text: string
+}
+
+type Patience = OutgoingOptions & { readonly signal?: AbortSignal; readonly timeoutMs?: number }
+
 /** The status of the answer. Throws when there is none in time. */
-export async function post(
-  { url: text, headers, body }: Posted,
-  options: OutgoingOptions & { readonly signal?: AbortSignal; readonly timeoutMs?: number },
-): Promise<number> {
+export async function post(posted: Posted, options: Patience): Promise<number> {
+  return (await exchange({ ...posted, method: 'POST' }, options)).status
+}
+
+/** The whole answer. Throws when there is none in time, or too much of it. */
+export async function exchange(
+  { url: text, method, headers, body }: Posted & { readonly method: 'GET' | 'POST' },
+  options: Patience,
+): Promise<Exchanged> {
   const url = checkedUrl(text, options)
   const request = url.protocol === 'https:' ? httpsRequest : httpRequest
   const { timeoutMs = patienceMs } = options
   // From the first question to the last byte: an answer that drips is not waited for longer than one that does not come.
   const tooLate = AbortSignal.timeout(timeoutMs)
   const signal = options.signal === undefined ? tooLate : AbortSignal.any([tooLate, options.signal])
+  const length = method === 'POST' ? { 'content-length': Buffer.byteLength(body) } : {}
   return new Promise((resolve, reject) => {
     const failed = (error: Error) =>
       reject(tooLate.aborted ? new Error(`it did not answer within ${timeoutMs} ms`) : error)
     const asked = request(
       url,
-      {
-        method: 'POST',
-        headers: { ...headers, 'content-length': Buffer.byteLength(body) },
-        agent: false,
-        signal,
-        lookup: guardedLookup(url, options),
-      },
+      { method, headers: { ...headers, ...length }, agent: false, signal, lookup: guardedLookup(url, options) },
       (response) => {
+        const parts: Buffer[] = []
         let size = 0
         response.on('data', (part: Buffer) => {
           size += part.length
           if (size > answerMax) asked.destroy(new Error(`it answered more than ${answerMax} bytes`))
+          else parts.push(part)
         })
-        response.on('end', () => resolve(response.statusCode ?? 0))
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, text: Buffer.concat(parts).toString('utf8') }),
+        )
         response.on('error', failed)
       },
     )
     asked.on('error', failed)
-    asked.end(body)
+    asked.end(method === 'POST' ? body : undefined)
   })
 }
 

@@ -104,6 +104,7 @@ export class Session {
     })
     await wire.query(`listen ${quoted(channel)}`)
     if (this.parts.clock !== undefined) await followClock(this.parts.clock, wire)
+    // Shared: the server may not have noticed yet that the connection before this one is dead, and leaves its locks to it.
     for (const lock of this.locks) await wire.query('select pg_advisory_lock_shared($1::int8)', [lock])
     this.wire = wire
     // What was said meanwhile was not heard.

@@ -1,6 +1,7 @@
 // The calling side of remote drivers against drivers that misbehave: whatever comes over the wire ends as what is known, never as a guess.
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import { createServer as createTcpServer, type AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -11,6 +12,7 @@ import { faultOfSignature, remoteDriver, signatureHeader, signed, timestampHeade
 import type { RemoteOptions } from '../../src/remote.ts'
 import { outcomeOfThrown, outcomeOfValue } from '../../src/engine/call-outcome.ts'
 import { callOf, secret } from './call.ts'
+import { certificate, key } from './certificate.ts'
 
 const disks = resourceType('shop.disk', {
   properties: z.object({}),
@@ -209,6 +211,27 @@ test('what could not be sent has not happened: nobody listens there', async () =
   await new Promise((resolve) => taken.close(resolve))
   const outcome = await outcomeOf(driverAt(`http://127.0.0.1:${port}/`), 'make')
   expect(outcome).toMatchObject({ kind: 'failed', code: 'remote_unreachable', terminal: false })
+})
+
+test("over TLS, with a certificate of one's own authority; to whom it is not known, nothing is sent", async () => {
+  let calls = 0
+  const server = createTlsServer({ key, cert: certificate }, (request, response) => {
+    calls++
+    request.resume()
+    if (calls === 2) response.socket!.destroy()
+    else say(response, { kind: 'done', result: calls })
+  })
+  servers.push(server as unknown as Server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  for (const url of [`https://127.0.0.1:${port}/`, `https://localhost:${port}/`]) {
+    const stranger = await outcomeOf(driverAt(url), 'make')
+    expect(stranger).toMatchObject({ kind: 'failed', code: 'remote_unreachable' })
+  }
+  expect(calls).toBe(0)
+  expect(await driverAt(`https://localhost:${port}/`, { ca: certificate })['make']!(callOf())).toBe(1)
+  const cut = await outcomeOf(driverAt(`https://127.0.0.1:${port}/`, { ca: certificate }), 'make')
+  expect(cut).toMatchObject({ kind: 'unknown' })
 })
 
 test('addresses are guarded as all outgoing calls are, and secrets must be long', () => {

@@ -1,0 +1,20 @@
+// A certificate for localhost and its key, signed by itself and good for a century: for tests of TLS on this machine, and worth nothing else.
+
+export const key = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgHc0hu6AykzzA4S4C
+9+Mx3WWYgfyf1NMslJZdNJteVXmhRANCAASv9AoptgmVEt8dUnom9deCAzxVOmY0
+4RRKnp+AmdMHpj4m3zZXQXYB0XqxQpYZME7DgOJvyLL6GGJAOxXa3eov
+-----END PRIVATE KEY-----
+`
+
+export const certificate = `-----BEGIN CERTIFICATE-----
+MIIBZjCCAQ2gAwIBAgIBATAKBggqhkjOPQQDAjAUMRIwEAYDVQQDDAlsb2NhbGhv
+c3QwIBcNMjAwMTAxMDAwMDAwWhgPMjEyMDAxMDEwMDAwMDBaMBQxEjAQBgNVBAMM
+CWxvY2FsaG9zdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABK/0Cim2CZUS3x1S
+eib114IDPFU6ZjThFEqen4CZ0wemPibfNldBdgHRerFClhkwTsOA4m/IsvoYYkA7
+Fdrd6i+jTjBMMBoGA1UdEQQTMBGCCWxvY2FsaG9zdIcEfwAAATAPBgNVHRMBAf8E
+BTADAQH/MB0GA1UdDgQWBBTa37PTjHT2a++oJz3ol98IxnRgZTAKBggqhkjOPQQD
+AgNHADBEAiB5NV3ms4UthaAb3N4sYpfKpQ8CTRIyFQxxnFjKMq+0LQIgcqWIoxHk
+WhnKHFIYtI3Uua+TZbacRxNT6diN6CiyyhU=
+-----END CERTIFICATE-----
+`

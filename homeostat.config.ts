@@ -31,6 +31,6 @@ export default defineConfig(({ data }) => {
       // What a forced delete leaves of a cluster is listed and not destroyed by itself: there may be data on it. A person sweeps it.
       sweep: { 'sahara.cluster': 'list' },
     },
-    demo: livingFleet,
+    demo: (engine, signal) => livingFleet(engine, world, signal),
   }
 })

@@ -2,6 +2,7 @@
 // fails, so that there is something to see. It ends with the server, and goes on with what is there at the next start.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HomeostatError, type Engine } from 'homeostat'
+import type { World } from 'homeostat/worlds'
 
 const most = { 'sahara.cluster': 4, 'opensds.volume': 8, 'blazar.lease': 5 } as const
 type Kind = keyof typeof most
@@ -10,11 +11,16 @@ const minute = 60_000
 const chance = (below: number): number => Math.floor(Math.random() * below)
 const idOf = (kind: Kind): string => `${kind.split('.')[1]}-${Date.now().toString(36).slice(-5)}`
 
-export async function livingFleet(engine: Engine, signal: AbortSignal): Promise<void> {
+export async function livingFleet(engine: Engine, world: World, signal: AbortSignal): Promise<void> {
+  // Those of a demo that was killed are still set.
+  await world.faults.clear()
+  await world.faults.set({ does: 'slow', ms: 1_500, rate: 0.3 })
+  await world.faults.set({ does: 'fail', rate: 0.02, message: 'the demo lets a call fail now and then' })
   while (!signal.aborted) {
     for (const kind of Object.keys(most) as Kind[]) await live(engine, kind).catch(unlessRefused)
     await sleep(2_000 + chance(3_000), undefined, { signal }).catch(() => {})
   }
+  await world.faults.clear()
 }
 
 /** Whoever asks at random is refused now and then. */

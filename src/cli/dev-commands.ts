@@ -45,9 +45,9 @@ async function list({ api, printer }: Asking<object>): Promise<void> {
   if (items.length === 0) return printer.line('No fault is set.')
   printer.table(
     ['FAULT', 'DOES', 'ON', 'LEFT'],
-    items.map(({ id, does, on, left }) => [
+    items.map(({ id, does, on, left, rate, ms }) => [
       shown(id),
-      shown(does),
+      `${shown(does)}${typeof ms === 'number' ? ` ${lasting(ms)}` : ''}${typeof rate === 'number' ? `, ${Math.round(rate * 100)} %` : ''}`,
       onWords(on),
       left === null ? 'until cleared' : shown(left),
     ]),

@@ -1,21 +1,7 @@
 // What a browser is shown at `/`: the console where it has been built, else a plain page that says what is where.
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { extname, join, relative, sep } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Page } from '../server/http-server.ts'
-
-const types: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
-  '.png': 'image/png',
-  '.ico': 'image/x-icon',
-  '.json': 'application/json; charset=utf-8',
-  '.woff2': 'font/woff2',
-  '.woff': 'font/woff',
-  '.txt': 'text/plain; charset=utf-8',
-  '.map': 'application/json; charset=utf-8',
-}
 
 /** The folder of the built console, if it is there. */
 export const consoleFolder = (): string | null => {
@@ -25,23 +11,6 @@ export const consoleFolder = (): string | null => {
     if (existsSync(join(folder, 'index.html'))) return folder
   }
   return null
-}
-
-/** Every file is known beforehand: no path of a request ever reaches the disk. Paths without a file are pages of the console. */
-export function pagesOf(folder: string | null): (path: string) => Promise<Page | null> {
-  if (folder === null) return async (path) => plainPages[path] ?? null
-  const files = new Map<string, string>()
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
-    if (entry.isFile()) {
-      const file = join(entry.parentPath, entry.name)
-      files.set(`/${relative(folder, file).split(sep).join('/')}`, file)
-    }
-  return async (path) => {
-    const file = files.get(path) ?? (extname(path) === '' ? files.get('/index.html') : undefined)
-    if (file === undefined) return null
-    const isImmutable = path.startsWith('/assets/')
-    return { type: types[extname(file)] ?? 'application/octet-stream', body: readFileSync(file), isImmutable }
-  }
 }
 
 const plain = `<!doctype html>
@@ -90,8 +59,11 @@ async function show() {
 show().catch(() => {})
 `
 
-const plainPages: Readonly<Record<string, Page>> = {
-  '/': { type: types['.html']!, body: plain },
-  '/plain.css': { type: types['.css']!, body: style },
-  '/plain.js': { type: types['.js']!, body: script },
+const pages: Readonly<Record<string, Page>> = {
+  '/': { type: 'text/html; charset=utf-8', body: plain },
+  '/plain.css': { type: 'text/css; charset=utf-8', body: style },
+  '/plain.js': { type: 'text/javascript; charset=utf-8', body: script },
 }
+
+/** Where there is no console. */
+export const plainPages = async (path: string): Promise<Page | null> => pages[path] ?? null

@@ -12,7 +12,7 @@ import { CliError, exits } from './cli-error.ts'
 import { loadConfig, togetherOf, type Config } from './config.ts'
 import { devSwitches } from './dev-mode.ts'
 import { openStore, storeOf, useFolder } from './open-store.ts'
-import { consoleFolder, pagesOf } from './pages.ts'
+import { consoleFolder, plainPages } from './pages.ts'
 import { counted, type Printer } from './print.ts'
 import { lastToken, removeServerFile, writeServerFile } from './server-file.ts'
 import { version } from './version.ts'
@@ -103,11 +103,16 @@ async function startServer(given: Starting): Promise<HomeostatServer> {
     log,
     adminToken: token,
     dev: isDev ? devSwitches(config.worlds ?? []) : undefined,
-    ...(options.console ? { pages: pagesOf(consoleFolder()) } : {}),
+    ...(options.console ? pagesHere() : {}),
   })
   const url = await server.start()
   writeServerFile(data, { url: reachable(url), pid: process.pid, ...(own === undefined ? { token } : {}) })
   return server
+}
+
+const pagesHere = () => {
+  const folder = consoleFolder()
+  return folder === null ? { pages: plainPages } : { console: folder }
 }
 
 /** An address that is listened on everywhere is reached here. */

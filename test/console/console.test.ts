@@ -62,7 +62,7 @@ test('nobody is shown anything before signing in; a wrong password is said to be
   await visitor.click('Sign in')
   await visitor.sees(/Account or password are not right/)
   // The two refusals, told by the browser itself.
-  await visitor.expectsRefusals(2, /40[13].*\/v1\/session/)
+  for (const text of await visitor.complaints(2)) expect(text).toMatch(/40[13].*\/v1\/session/)
 })
 
 test('the ticket in the address signs in once, and is gone from the address', async () => {
@@ -126,7 +126,7 @@ describe('actions', () => {
     await visitor.confirm('extend')
     await visitor.sees(/the new size is larger/)
     // A refusal is told by the browser too.
-    await visitor.expectsRefusals(1, /orders:extend/)
+    for (const text of await visitor.complaints(1)) expect(text).toMatch(/orders:extend/)
     await visitor.page.keyboard.press('Escape')
     await visitor.closes()
   })

@@ -4,7 +4,6 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
-import { expect } from 'vitest'
 import { launchBrowser } from './browser.ts'
 import type { Scene } from './scene.ts'
 
@@ -50,10 +49,10 @@ export class Visitor {
     )
   }
 
-  /** Waits until the browser has complained about refused requests, and takes note of nothing else. */
-  async expectsRefusals(count: number, pattern: RegExp): Promise<void> {
-    await expect.poll(() => this.errors.length, { timeout: 30_000 }).toBeGreaterThanOrEqual(count)
-    expect(this.errors.splice(0).filter((text) => !pattern.test(text))).toEqual([])
+  /** Waits until the browser has complained so often, and takes these complaints off the list. */
+  async complaints(count: number): Promise<string[]> {
+    while (this.errors.length < count) await this.page.waitForEvent('console', { timeout: 30_000 })
+    return this.errors.splice(0)
   }
 
   sees(text: string | RegExp): Promise<void> {

@@ -27,31 +27,39 @@ export function tracksOf(run: Run, at: number): readonly Track[] {
   let from = millis(run.acceptedAt)
   const add = (tracks: Map<string, Bar[]>, step: string, bar: Bar) =>
     tracks.set(step, [...(tracks.get(step) ?? []), bar])
+  /** What was called when an event does not name it. */
+  let current: string | undefined
+  let failedAt: number | null = null
   for (const event of events) {
-    const { step, reason = '', attempt } = detailOf(event)
+    const { step: named, next, reason = '', attempt } = detailOf(event)
     const to = millis(event.at)
+    const took = span(to - from)
+    const step = named ?? current
+    const isFailure = event.kind === 'failed' || (detailOf(event).failed === true && failedAt === null)
     if (step !== undefined) {
-      const took = span(to - from)
       if (event.kind === 'undone') add(backward, step, { from, to, mark: 'done', words: `undone in ${took}` })
       else if (event.kind === 'attemptFailed')
-        add(run.phase === 'undo' && backward.has(step) ? backward : forward, step, {
+        add(failedAt === null ? forward : backward, step, {
           from,
           to,
           mark: 'failed',
           words: `attempt ${attempt ?? ''} failed: ${reason}`,
         })
-      else if (event.kind === 'failed' || detailOf(event).failed === true)
-        add(forward, step, { from, to, mark: 'failed', words: `failed: ${reason}` })
+      else if (isFailure) add(forward, step, { from, to, mark: 'failed', words: `failed: ${reason}` })
       else if (event.kind === 'outcomeUnknown')
         add(forward, step, { from, to, mark: 'unknown', words: 'nobody knows how the call ended' })
-      else if (event.kind === 'stepDone' || event.kind === 'landed')
+      else if (event.kind === 'stepDone' || (event.kind === 'landed' && failedAt === null))
         add(forward, step, { from, to, mark: 'done', words: `done in ${took}` })
-    } else if (event.kind === 'landed') {
-      const open = run.steps.find(({ name, state }) => state === 'done' && !forward.has(name))
-      if (open !== undefined) add(forward, open.name, { from, to, mark: 'done', words: `done in ${span(to - from)}` })
     }
+    if (isFailure) failedAt = to
+    if (next !== undefined) current = next
     from = to
   }
+  // What was undone without a word of its own was so between the failure and the landing.
+  if (failedAt !== null && run.endedAt !== null)
+    for (const { name, state } of run.steps)
+      if (state === 'undone' && !backward.has(name))
+        add(backward, name, { from: failedAt, to: millis(run.endedAt), mark: 'done', words: 'undone' })
   const running = run.steps.find(({ state }) => state === 'running' || state === 'undoing')
   if (!run.isOver && running !== undefined)
     add(running.state === 'undoing' ? backward : forward, running.name, {

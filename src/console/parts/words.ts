@@ -42,10 +42,15 @@ export function eventWords(event: Event): string {
       return `${step}: nobody knows whether the call was made`
     case 'landed':
       return failed === true
-        ? `${operation} failed at ${step}: ${reason}; ${way(event)}`
+        ? [
+            `${operation} failed`,
+            step === '' ? '' : ` at ${step}`,
+            reason === '' ? '' : `: ${reason}`,
+            `; ${way(event)}`,
+          ].join('')
         : `${operation} ended, ${way(event)}`
     case 'failed':
-      return `${step} failed for good: ${reason}; ${way(event)}`
+      return `${step === '' ? 'it' : step} failed for good: ${reason}; ${way(event)}`
     case 'undone':
       return `${step} undone, ${way(event)}`
     default:

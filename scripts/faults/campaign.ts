@@ -25,6 +25,8 @@ export interface CampaignOptions {
   readonly users: number
   /** Only these faults; left out: all. */
   readonly only?: readonly FaultKind[] | undefined
+  /** These instead of those of the seed; each is carried out, however long it takes. */
+  readonly faults?: readonly Planned[] | undefined
   /** How long everything may take to settle after the last fault. */
   readonly boundMs: number
   readonly onProgress?: ((progress: Progress) => void) | undefined
@@ -80,7 +82,8 @@ export class Campaign {
       await this.#start()
       this.#phase = 'faults'
       this.#begun = performance.now()
-      await this.#strike(scheduleOf(this.#options.seed, this.#options.seconds, this.#options.only))
+      const { seed, seconds, only, faults } = this.#options
+      await this.#strike(faults?.toSorted((a, b) => a.atMs - b.atMs) ?? scheduleOf(seed, seconds, only))
       this.#phase = 'settling'
       const settleMs = await this.#settle()
       this.#phase = 'judging'
@@ -139,8 +142,8 @@ export class Campaign {
       void carried.finally(() => this.#under.delete(carried))
     }
     await pause(Math.max(0, this.#begun + this.#options.seconds * 1_000 - performance.now()))
-    // Those that wait for their turn are left out.
-    this.#isOver = true
+    // Of those by seed, the ones that wait for their turn are left out.
+    this.#isOver = this.#options.faults === undefined
     while (this.#under.size > 0) await Promise.all(this.#under)
     this.#mustGoOn()
   }
@@ -156,6 +159,8 @@ export class Campaign {
       const random = seededRandom(seed)
       return () => random.below(100) < part
     }
+    if (this.#options.faults !== undefined && 'pick' in fault)
+      await until('a worker is at work', 60_000, () => workers.ready > 0)
     switch (fault.does) {
       case 'killWorker':
         return workers.kill(fault.pick)

@@ -1,0 +1,38 @@
+// A short selection of npm run faults: real worker processes under load on a primary with a synchronous standby, both kinds of failover, a
+// killed primary, killed and frozen workers, cut commits and dead connections; then the auditor. The long ones are run by hand.
+import { expect, test } from 'vitest'
+import { Campaign } from '../../scripts/faults/campaign.ts'
+import { isClean } from '../../scripts/faults/judge.ts'
+import type { Planned } from '../../scripts/faults/schedule.ts'
+
+const faults: readonly Planned[] = [
+  ...[0.3, 0.6, 0.999, 0.999].flatMap((through, index): Planned[] => [
+    { atMs: 200 + index * 900, does: 'cutCommit', cut: { side: 'request', through, where: 'after' } },
+    { atMs: 500 + index * 900, does: 'cutCommit', cut: { side: 'reply', through, where: 'before' } },
+  ]),
+  { atMs: 300, does: 'freezeWorker', pick: 0, ms: 2_600 },
+  { atMs: 900, does: 'failOver', loss: 'frozen', aliveMs: 500 },
+  { atMs: 1_500, does: 'killWorker', pick: 0 },
+  { atMs: 2_000, does: 'jumpClock', pick: 0, offMs: 3_600_000 },
+  { atMs: 2_500, does: 'killPrimary' },
+  { atMs: 3_000, does: 'deadLinks', part: 30, seed: 1 },
+  { atMs: 3_500, does: 'failOver', loss: 'killed', aliveMs: 0 },
+]
+
+test('faults of every kind lose, double and leave nothing', { timeout: 180_000 }, async () => {
+  const campaign = new Campaign({ seed: 1, workers: 2, users: 8, boundMs: 90_000, faults, seconds: 5 })
+  const { verdict, done, evidence } = await campaign.run()
+  expect(verdict).toEqual({ lost: [], doubled: [], illegal: [], zombieWrites: [], stuck: [], rules: [], strays: [] })
+  expect(isClean(verdict)).toBe(true)
+  // It was a test: work went on, and every fault was carried out.
+  expect(evidence.acknowledged.length).toBeGreaterThan(10)
+  expect(done).toMatchObject({
+    failOver: 2,
+    killPrimary: 1,
+    killWorker: 1,
+    freezeWorker: 1,
+    jumpClock: 1,
+    deadLinks: 1,
+  })
+  expect(done.cutCommit).toBeGreaterThan(0)
+})

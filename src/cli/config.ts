@@ -8,6 +8,7 @@ import type { EngineSettings } from '../engine/options.ts'
 import type { LifecycleSet } from '../engine/typed-client.ts'
 import type { Driver } from '../lifecycle/driver.ts'
 import type { AnyLifecycle } from '../lifecycle/lifecycle.ts'
+import type { OidcOptions } from '../server/oidc.ts'
 import type { World } from '../worlds/world.ts'
 import { CliError, exits } from './cli-error.ts'
 
@@ -39,6 +40,8 @@ export interface Config {
         readonly secure?: boolean | undefined
         /** Addresses of proxies whose word on the client's address counts. */
         readonly proxies?: readonly string[] | undefined
+        /** People sign in by this OIDC issuer, beside local accounts. */
+        readonly oidc?: OidcOptions | undefined
       }
     | undefined
   readonly engine?: Partial<EngineSettings> | undefined
@@ -75,6 +78,19 @@ const shape = z.strictObject({
       access: z.enum(['open', 'closed']).optional(),
       secure: z.boolean().optional(),
       proxies: z.array(z.string()).optional(),
+      oidc: z
+        .strictObject({
+          issuer: z.url(),
+          clientId: z.string().min(1),
+          clientSecret: z.string().min(1).optional(),
+          publicUrl: z.url(),
+          scopes: z.array(z.string()).optional(),
+          rolesClaim: z.string().min(1).optional(),
+          roles: z.record(z.string(), z.enum(['viewer', 'operator', 'admin'])),
+          tenantClaim: z.string().min(1).optional(),
+          privateAddresses: z.boolean().optional(),
+        })
+        .optional(),
     })
     .optional(),
   engine: z.record(z.string(), z.unknown()).optional(),

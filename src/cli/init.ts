@@ -21,12 +21,21 @@ export function writeProject(folder: string): readonly string[] {
   const files = readdirSync(template, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('.'))
   cpSync(template, folder, { recursive: true })
   const packageFile = join(folder, 'package.json')
-  const content = readFileSync(packageFile, 'utf8')
+  // From a checkout, the project uses that checkout as it is: there is nothing published of it.
+  const root = join(template, '..', '..')
+  const isCheckout = existsSync(join(root, 'src', 'bin.ts'))
+  const content = readFileSync(packageFile, 'utf8').replace(
+    'node --test',
+    isCheckout ? 'node --conditions=source --test' : 'node --test',
+  )
   const name =
     basename(folder)
       .toLowerCase()
       .replaceAll(/[^a-z0-9-]+/g, '-') || 'project'
-  writeFileSync(packageFile, content.replace('my-project', name).replace('HOMEOSTAT_VERSION', version()))
+  writeFileSync(
+    packageFile,
+    content.replace('my-project', name).replace('HOMEOSTAT_VERSION', isCheckout ? `file:${root}` : version()),
+  )
   writeFileSync(join(folder, '.gitignore'), 'node_modules/\ndata/\n')
   return [...files, '.gitignore'].sort()
 }

@@ -89,7 +89,7 @@ interface Starting {
 
 async function startServer(given: Starting): Promise<HomeostatServer> {
   const { config, options, engine, host, port, data, log, isDev } = given
-  const { access = 'closed', secure = false, proxies = [] } = config.auth ?? {}
+  const { access = 'closed', secure = false, proxies = [], oidc } = config.auth ?? {}
   const own = process.env['HOMEOSTAT_ADMIN_TOKEN'] || undefined
   const token = own ?? lastToken(data) ?? secretText()
   const server = createServer({
@@ -99,6 +99,7 @@ async function startServer(given: Starting): Promise<HomeostatServer> {
     access,
     secure,
     proxies,
+    oidc,
     version: version(),
     log,
     adminToken: token,

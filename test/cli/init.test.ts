@@ -1,15 +1,13 @@
 // `homeostat init` writes a project that works: its test passes, it compiles strictly, it is checked, drawn and served.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { root, Terminal, type Said } from './terminal.ts'
 
 const terminal = Terminal.empty()
 const project = new Terminal(join(terminal.folder, 'shop'))
 let written: Said
-/** The condition stands for what is published. */
-const source = { NODE_OPTIONS: '--conditions=source' }
 
 beforeAll(async () => {
   written = await terminal.homeostat('init shop')
@@ -37,7 +35,7 @@ test('a folder with something in it is left alone', async () => {
 })
 
 test('its test passes', async () => {
-  const { exit, out } = await project.run(`${process.execPath} --test`, source)
+  const { exit, out } = await project.run('npm test', { PATH: `${dirname(process.execPath)}:${process.env['PATH']}` })
   expect(out).toMatch(/pass 4/)
   expect(exit).toBe(0)
 })

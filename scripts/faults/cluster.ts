@@ -87,7 +87,7 @@ export class Cluster {
 
   /**
    * The standby takes over. `moved` is called as soon as it takes changes; a frozen primary goes on for `aliveMs` after that, with all its
-   * connections, before it is ended. Then a new standby is made.
+   * connections, before it is ended. Meanwhile a new standby is made.
    */
   async failOver(loss: Loss, moved: () => void, aliveMs: number): Promise<void> {
     const standby = this.#standby
@@ -100,17 +100,16 @@ export class Cluster {
     this.#primary = standby
     this.#standby = null
     moved()
-    if (loss === 'frozen') {
-      signalAll(former, 'SIGCONT')
-      await pause(aliveMs)
-    } else {
-      // It comes back as the primary that it was, for those who still have its address.
-      await started(former)
-      await pause(aliveMs)
-    }
+    await Promise.all([this.#afterlife(former, loss, aliveMs), this.#addStandby()])
+  }
+
+  /** It comes back as the primary that it was, for those who still have its address. */
+  async #afterlife(former: PostgresServer, loss: Loss, aliveMs: number): Promise<void> {
+    if (loss === 'frozen') signalAll(former, 'SIGCONT')
+    else await started(former)
+    await pause(aliveMs)
     await former.remove()
     this.#former = null
-    await this.#addStandby()
   }
 
   /** Ends everything that was started here. */

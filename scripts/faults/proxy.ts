@@ -155,9 +155,9 @@ export class Proxy {
     this.#target = target
   }
 
-  /** The next commit is cut like this. */
+  /** The next commit is cut like this. While none comes, orders do not pile up: else all would be cut afterwards. */
   cutNext(cut: Cut): void {
-    this.#orders.push(cut)
+    if (this.#orders.length < 2) this.#orders.push(cut)
   }
 
   takeCut(): Cut | null {

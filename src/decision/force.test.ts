@@ -35,10 +35,14 @@ describe('17 force', () => {
     t.request('c', 'delete', undefined, force)
     expect(t.get('c').run).toMatchObject({ forced: true, deadlineAt: t.now + 30_000, progressAt: 0 })
     t.failed('c', 'heat down', { terminal: false })
+    expect(t.owedBy('c')).toEqual(['onTerminate'])
+    t.failed('c', 'heat down', { terminal: false })
     expect(t.owedBy('c')).toEqual(['terminateInstances'])
     t.advance(30_000)
     t.ok(t.deadline('c'))
     expect(t.owedBy('c')).toEqual(['detachJobs'])
+    t.unknown('c')
+    expect(t.owedBy('c')).toEqual(['deleteTrust'])
     t.unknown('c')
     expect(t.status('c')).toBe('gone')
   })
@@ -46,9 +50,9 @@ describe('17 force', () => {
   test('17 what was not confirmed becomes an orphan; description, history and record say forced and why', () => {
     const t = built()
     t.request('c', 'delete', undefined, force)
-    for (let n = 0; n < 3; n++) t.failed('c', `no ${n}`)
+    for (let n = 0; t.get('c').run !== null; n++) t.failed('c', `no ${n}`)
     expect(t.get('c')).toMatchObject({ status: 'gone', ledger: [{ kind: 'machine', state: 'orphaned' }] })
-    expect(t.get('c').description).toBe('Forced: the rack burns, no 0, no 1, no 2')
+    expect(t.get('c').description).toBe('Forced: the rack burns, no 0, no 1, no 2, no 3, no 4')
     expect(t.ended.at(-1)).toMatchObject({ operation: 'delete', outcome: 'forced' })
     expect(t.eventsOf('c').find(({ detail }) => detail?.['operation'] === 'delete')!.detail).toMatchObject({
       forced: 'the rack burns',

@@ -205,7 +205,7 @@ describe('Sahara', () => {
     t.failed('c', 'heat down')
     expect(t.status('c')).toBe('Deleting')
     expect(t.get('c').description).toBe('Deleting cluster failed for the following reason(s): heat down')
-    expect(t.owedBy('c')).toEqual(['onTerminate'])
+    expect(t.owedBy('c')).toEqual(['refreshJobs'])
     expect(t.call('c').dueAt).toBe(t.now + 60_000)
   })
 })

@@ -176,9 +176,14 @@ async function readCommits(all: All, shapes: ReadonlyMap<number, Shape>): Promis
     }
     cold.set(xid!, [...(cold.get(xid!) ?? []), one])
   }
-  const numbered = (await all('select n, xid from watch.numbered order by n, batch')).map(
-    ([n, xid]) => [Number(n), cold.get(xid!) ?? []] as const,
-  )
+  // A commit without events has the number of the next one, and nothing tells their order: they are taken together.
+  const byNumber = new Map<number, Cold[]>()
+  for (const [n, xid] of await all('select n, xid from watch.numbered order by n')) {
+    const written = byNumber.get(Number(n)) ?? []
+    written.push(...(cold.get(xid!) ?? []))
+    byNumber.set(Number(n), written)
+  }
+  const numbered = [...byNumber]
   const events: Told[] = []
   for (const [first, body] of await all('select first, body from event order by first'))
     events.push(...eventsOf(Number(first), body!, shapes))

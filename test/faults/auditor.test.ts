@@ -89,6 +89,16 @@ test('nothing is wrong, and there was something to judge', async () => {
   expect(isClean(verdict)).toBe(true)
 })
 
+test('commits without events, whose number is that of the next one, are taken together with it', async () => {
+  const before = (await evidence()).commits
+  const first = before.find(({ events, cold }) => events.length > 0 && cold.length > 0)!
+  await carryOut(
+    server.url,
+    `insert into ${schema}.commit (batch, n) values (-1, ${first.n}), (9007199254740991, ${first.n})`,
+  )
+  expect((await evidence()).commits).toEqual(before)
+})
+
 test('a lost acknowledgement: its key is gone', async () => {
   const change = `create table kept as select * from key where key = 'create/opensds.volume/v'; delete from key where key in (select key from kept)`
   const verdict = await planted(change, 'insert into key select * from kept; drop table kept')

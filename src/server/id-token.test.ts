@@ -9,6 +9,7 @@ const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const otherRsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const weakRsa = generateKeyPairSync('rsa', { modulusLength: 1024 })
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const otherEc = generateKeyPairSync('ec', { namedCurve: 'P-384' })
 const ed = generateKeyPairSync('ed25519')
 
 const jwkOf = (key: KeyObject, more: object): Jwk => ({ ...(key.export({ format: 'jwk' }) as object), ...more })
@@ -16,6 +17,8 @@ const keys: readonly Jwk[] = [
   jwkOf(rsa.publicKey, { kid: 'rsa', use: 'sig', alg: 'RS256' }),
   jwkOf(ec.publicKey, { kid: 'ec' }),
   jwkOf(ed.publicKey, { kid: 'ed' }),
+  jwkOf(rsa.publicKey, { kid: 'any' }),
+  jwkOf(otherEc.publicKey, { kid: 'p384' }),
   jwkOf(weakRsa.publicKey, { kid: 'weak' }),
   jwkOf(otherRsa.publicKey, { kid: 'encrypting', use: 'enc' }),
   jwkOf(otherRsa.publicKey, { kid: 'of PS512', alg: 'PS512' }),
@@ -100,6 +103,20 @@ test.each<[string, string]>([
   ['ES256 with a signature in DER', tokenOf({ header: { alg: 'ES256', kid: 'ec' }, sign: byEc('der') })],
   ['ES256 with a signature of zeros', tokenOf({ header: { alg: 'ES256', kid: 'ec' }, sign: () => Buffer.alloc(64) })],
   ['EdDSA with a signature of zeros', tokenOf({ header: { alg: 'EdDSA', kid: 'ed' }, sign: () => Buffer.alloc(64) })],
+  [
+    'EdDSA with a key of RSA',
+    tokenOf({
+      header: { alg: 'EdDSA', kid: 'any' },
+      sign: (text) => sign('sha256', Buffer.from(text), rsa.privateKey),
+    }),
+  ],
+  [
+    'ES256 with a key of another curve',
+    tokenOf({
+      header: { alg: 'ES256', kid: 'p384' },
+      sign: (text) => sign('sha256', Buffer.from(text), { key: otherEc.privateKey, dsaEncoding: 'ieee-p1363' }),
+    }),
+  ],
   ['a key that is too short', tokenOf({ header: { kid: 'weak' }, key: weakRsa.privateKey })],
   ['a key for encryption', tokenOf({ header: { kid: 'encrypting' }, key: otherRsa.privateKey })],
   ['a key for another algorithm', tokenOf({ header: { kid: 'of PS512' }, key: otherRsa.privateKey })],

@@ -8,7 +8,6 @@ import type { EngineSettings } from '../engine/options.ts'
 import type { LifecycleSet } from '../engine/typed-client.ts'
 import type { Driver } from '../lifecycle/driver.ts'
 import type { AnyLifecycle } from '../lifecycle/lifecycle.ts'
-import type { ServerOptions } from '../server/http-server.ts'
 import type { OidcOptions } from '../server/oidc.ts'
 import type { World } from '../worlds/world.ts'
 import { CliError, exits } from './cli-error.ts'
@@ -41,8 +40,6 @@ export interface Config {
         readonly secure?: boolean | undefined
         /** Addresses of proxies whose word on the client's address counts. */
         readonly proxies?: readonly string[] | undefined
-        /** People sign in by this issuer, beside local accounts. */
-        readonly oidc?: ServerOptions['oidc']
         /** People sign in by this OIDC issuer, beside local accounts. */
         readonly oidc?: OidcOptions | undefined
       }

@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
+import { startPostgres } from '../postgres/server.ts'
 import { root, Terminal, type Running } from './terminal.ts'
 
 const opened: Terminal[] = []
@@ -146,4 +147,19 @@ test('a back-up is restored under a new system epoch: what was done since is fen
   // The world has seen the epochs after the back-up: without the leap it would refuse this call.
   expect((await terminal.homeostat('do v extend size=3 --wait')).out).toContain('extend succeeded')
   expect(await stop(second)).toBe(0)
+})
+
+test('on PostgreSQL: one process takes requests, another works, and the doctor is content with the store', async () => {
+  const postgres = await startPostgres({ durable: true })
+  const terminal = clone()
+  const api = await terminal.start(`${program} serve --no-worker --store ${postgres.url}`)
+  const worker = await terminal.start(`${program} work --store ${postgres.url}`)
+  expect((await terminal.homeostat('create volume --id v size=1 --wait')).out).toContain(
+    'opensds.volume/v is Available',
+  )
+  expect((await terminal.homeostat(`doctor --store ${postgres.url}`)).out).toContain('PostgreSQL answers')
+  expect((await terminal.homeostat(`backup --store ${postgres.url}`)).err).toContain('with its own tools')
+  expect(await stop(api)).toBe(0)
+  expect(await stop(worker)).toBe(0)
+  await postgres.remove()
 })

@@ -1,5 +1,5 @@
 // The first look: what needs attention and why, then every lifecycle with its live figures.
-import { useMemo } from 'react'
+import { useMemo, useState } from 'react'
 import { useCall, type Diagram as Placed, type Resource } from '../api.ts'
 import { useEvents } from '../live.ts'
 import { Age, Empty, PageHead, Panel, Read, Scroll, Status, Tag, useNow, useTitle } from '../parts/bits.tsx'
@@ -211,8 +211,12 @@ function Attention({
 function Lifecycles({ items, moving }: { readonly items: Counted; readonly moving: readonly Resource[] }) {
   const { query } = usePlace()
   const stuck = useCall('listStuck', { query: { pageSize: 100 } })
-  const busiest = [...items].sort((one, other) => sum(other.counts) - sum(one.counts))[0]?.type ?? ''
-  const chosen = query.get('type') ?? moving[0]?.type ?? busiest
+  // What is shown first is chosen once: a picture that changes under one's eyes cannot be read.
+  const [first] = useState(
+    () => moving[0]?.type ?? items.toSorted((one, other) => sum(other.counts) - sum(one.counts))[0]?.type ?? '',
+  )
+  const chosen = query.get('type') ?? first
+  const listed = items.toSorted((one, other) => Number(sum(one.counts) === 0) - Number(sum(other.counts) === 0))
   const counts = items.find(({ type }) => type === chosen)?.counts ?? {}
   const placed = useCall('placeLifecycle', { path: { type: chosen } }, { enabled: chosen !== '', keep: true })
   const at = useNow()
@@ -228,7 +232,7 @@ function Lifecycles({ items, moving }: { readonly items: Counted; readonly movin
     <Panel title="Lifecycles" note="click a status for its resources" className="lifecycles">
       <div className="fleet-map">
         <ul className="types" aria-label="Types of resources">
-          {items.map(({ type, counts: some }) => (
+          {listed.map(({ type, counts: some }) => (
             <li key={type}>
               <Link
                 href={withQuery({ type })}

@@ -18,7 +18,8 @@ beforeAll(async () => {
   ;[scene, browser] = await Promise.all([openScene(), launchBrowser()])
   await fill(scene)
   visitor = await visit(browser, scene, 'light')
-}, patience)
+  // The first time a browser may have to be fetched.
+}, 400_000)
 
 afterAll(async () => {
   await browser?.close()

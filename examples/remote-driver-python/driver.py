@@ -292,6 +292,10 @@ def resource_of(call):
 class Server(ThreadingHTTPServer):
     request_queue_size = 128
 
+    def handle_error(self, request, client_address):
+        if not isinstance(sys.exc_info()[1], ConnectionError):  # Callers go away in the middle: that is theirs.
+            super().handle_error(request, client_address)
+
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"

@@ -175,4 +175,29 @@ export function remoteDriverSuite(program: Program): void {
     expect(stack.disks).toContain('somebody-elses-disk')
     expect(stack.sizeOf(diskOf('killed'))).toBe(20)
   })
+
+  test('a forced delete with the driver away leaves an orphan; when the driver is back it is destroyed', async () => {
+    const { client } = stack
+    const name = diskOf('orphaned')
+    await create('orphaned', 1)
+    await becomes('orphaned', 'Ready')
+    await stack.killDriver()
+    await client.disk.remove('orphaned', { force: true, reason: 'the driver is away' })
+    await becomes('orphaned', 'Gone')
+    const orphanOf = async () => {
+      const { items } = await client.api.call('listOrphans', {})
+      return items.find(({ entry }) => entry.name === name)?.id
+    }
+    const orphan = await orphanOf()
+    expect(orphan).toBeDefined()
+    expect(stack.sizeOf(name)).toBe(1)
+    await stack.startDriver()
+    // A person does not wait for the sweeper's next try.
+    const sweep = () =>
+      ask(stack.url, 'POST', `/v1/orphans/${encodeURIComponent(orphan!)}:sweep`, { body: { reason: 'it is back' } })
+    const isSwept = async () => (await orphanOf()) === undefined || (await sweep()).json.swept === true
+    await expect.poll(isSwept, long).toBe(true)
+    expect(await orphanOf()).toBeUndefined()
+    expect(stack.effectsOn(name)).toEqual([`made ${name}`, `filled ${name}`, `removed ${name}`])
+  })
 }

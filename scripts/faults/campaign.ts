@@ -9,7 +9,7 @@ import { seededRandom } from '../../src/base/random.ts'
 import { ask, carryOut, Cluster } from './cluster.ts'
 import { Cloud } from './cloud.ts'
 import { acknowledgedIn, readDatabase, type Evidence } from './evidence.ts'
-import { isOnTheWay, judge, type Verdict } from './judge.ts'
+import { isOnTheWay, isUnswept, judge, type Verdict } from './judge.ts'
 import type { ClientCounts } from './messages.ts'
 import { Proxy } from './proxy.ts'
 import { scheduleOf, type Fault, type FaultKind, type Planned } from './schedule.ts'
@@ -252,11 +252,12 @@ export class Campaign {
     const [busy] = await ask(
       this.#cluster!.url,
       `select count(*)::int from ${schema}.state s join ${schema}.shape h on h.id = s.shape
-        where (s.owner is not null or h.kind = 'transitional' or s.orphans) and not (s.owner is not null and s.due is null and s.owner > -1)`,
+        where (s.owner is not null or h.kind = 'transitional') and not (s.owner is not null and s.due is null and s.owner > -1)`,
     )
     if (busy !== 0) return false
     const known = new Set<string>()
     const { rows } = await readDatabase(this.#cluster!.url)
+    if (rows.some(isUnswept)) return false
     for (const { ledger } of rows) for (const { name } of ledger) known.add(name)
     return (await this.#cloud!.world.leaks(known)).every(({ kind }) => kind === 'hypervisor')
   }

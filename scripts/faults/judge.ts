@@ -131,6 +131,9 @@ const ledgerCount = ({ ledger }: Row, name: string): number =>
 /** Hypervisors belong to the nodes for ever, without a record. */
 const unrecorded = new Set(['hypervisor'])
 
+/** One that is being swept waits for its sweeper, also for one that was killed: at most ten minutes, by declaration. */
+export const isUnswept = ({ ledger }: Row): boolean => ledger.some(({ state }) => state === orphaned)
+
 function strays({ rows, truth }: Evidence): string[] {
   const known = new Set(rows.flatMap(({ ledger }) => ledger.map(({ name }) => name)))
   // Of some things only the parts exist.
@@ -144,7 +147,7 @@ function strays({ rows, truth }: Evidence): string[] {
       .map(({ name }) => `${nameOf(row)} (${row.status}) has ${name} on record, which is not there`),
   )
   const unswept = rows
-    .filter(({ hasOrphans }) => hasOrphans)
+    .filter(isUnswept)
     .map((row) => `${nameOf(row)} (${row.status}) has orphans that nobody sweeps: ${JSON.stringify(row.ledger)}`)
   return [...nobodys, ...missing, ...unswept]
 }

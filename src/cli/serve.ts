@@ -41,6 +41,8 @@ export async function serve(options: ServeOptions, printer: Printer): Promise<vo
   const isDev = options.dev ?? false
   useFolder(data)
   const config = await loadConfig(options.config, { data, isDev })
+  if (options.demo && config.demo === undefined)
+    throw new CliError(exits.usage, 'The config has no demo.', 'Leave --demo out.')
   const host = options.host ?? config.host ?? '127.0.0.1'
   const port = portOf(options.port ?? process.env['PORT'], config.port ?? defaultPort)
   // Before anything is opened or begun: whoever starts it twice by mistake must not take work over for a moment.
@@ -57,7 +59,13 @@ export async function serve(options: ServeOptions, printer: Printer): Promise<vo
     options: { name: options.api ? 'serve' : 'work', ...config.engine, worker: options.worker },
   })
   await engine.start()
-  const server = options.api ? await startServer({ config, options, engine, host, port, data, log, isDev }) : null
+  const server = !options.api
+    ? null
+    : await startServer({ config, options, engine, host, port, data, log, isDev }).catch(async (error: unknown) => {
+        await engine.stop()
+        await store.close()
+        throw error
+      })
   const demo = new AbortController()
   if (options.demo) beginDemo(config, engine, demo.signal, log)
   await tellStart({ server, data, options, printer, count: lifecycles.length })
@@ -140,8 +148,7 @@ async function tellStart(given: {
 }
 
 function beginDemo(config: Config, engine: Engine, signal: AbortSignal, log: Log): void {
-  if (config.demo === undefined) throw new CliError(exits.usage, 'The config has no demo.', 'Leave --demo out.')
-  void config.demo(engine, signal).catch((error: unknown) => log('error', 'the demo has ended', { error }))
+  void config.demo?.(engine, signal).catch((error: unknown) => log('error', 'the demo has ended', { error }))
 }
 
 function portOf(given: string | undefined, otherwise: number): number {

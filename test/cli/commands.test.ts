@@ -1,7 +1,7 @@
 // The commands themselves: what they read from words, how they look, and a walk through those that the README does not show.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createProgram } from '../../src/cli/cli.ts'
 import { wordsFor } from '../../src/cli/completion.ts'
 import { valuesOf } from '../../src/cli/given-values.ts'
@@ -9,6 +9,9 @@ import { pick } from '../../src/cli/names.ts'
 import { nearest } from '../../src/cli/nearest.ts'
 import { beside, lasting, moment, Printer, type Output } from '../../src/cli/print.ts'
 import { root, Terminal } from './terminal.ts'
+
+// A machine that others use too takes its time.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
 const now = Date.parse('2026-03-04T12:00:00Z')
 

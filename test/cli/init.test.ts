@@ -2,8 +2,11 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { root, Terminal, type Said } from './terminal.ts'
+
+// A machine that others use too takes its time.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
 const terminal = Terminal.empty()
 const project = new Terminal(join(terminal.folder, 'shop'))

@@ -3,9 +3,12 @@ import { createServer } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
 import { mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { startPostgres } from '../postgres/server.ts'
 import { root, Terminal, type Running } from './terminal.ts'
+
+// A machine that others use too takes its time.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
 const opened: Terminal[] = []
 const clone = (): Terminal => {

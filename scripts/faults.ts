@@ -3,6 +3,7 @@
 //   --minutes n   how long faults come (default 3)      --seed n      which (default: by the clock)
 //   --workers n   worker processes (default 4)          --users n     users of the load (default 20)
 //   --only a,b    only these faults                     --json        one line at the end, nothing else on the output
+//   --bound n     seconds to settle in (default 120)
 //   --figures     writes the section of docs/figures.md --told        what workers meet, on the error output
 import { parseArgs } from 'node:util'
 import { Campaign, type Outcome } from './faults/campaign.ts'

@@ -120,7 +120,7 @@ export class Campaign {
     this.#workers = new WorkerPool(
       sockets.map((socket, index) => ({ name: `w${index}`, url, socket, cloud: cloudSocket, patienceMs, isTold })),
     )
-    await until('all workers are ready', 60_000, () => this.#workers!.ready === workers)
+    await until('all workers are ready', 120_000, () => this.#workers!.ready === workers)
     this.#client = new LoadClient({ sockets, log: this.#log, seed, users })
     await this.#client.ready
   }

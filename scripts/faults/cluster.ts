@@ -96,7 +96,7 @@ export class Cluster {
     this.#former = former
     if (loss === 'killed') await killed(former)
     else signalAll(former, 'SIGSTOP')
-    await ask(standby.url, 'select pg_promote(true, 30)')
+    await ask(standby.url, 'select pg_promote(true, 60)')
     this.#primary = standby
     this.#standby = null
     moved()
@@ -156,7 +156,7 @@ export class Cluster {
       write('standby.signal', '')
       await standby.start()
       this.#standby = standby
-      await until('the standby is synchronous', 30_000, async () => (await syncStates(primary.url)).includes('sync'))
+      await until('the standby is synchronous', 60_000, async () => (await syncStates(primary.url)).includes('sync'))
     } catch (error) {
       if (this.#standby !== standby) await standby.remove()
       throw error

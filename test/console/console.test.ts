@@ -108,6 +108,21 @@ test('the palette finds pages and resources by keyboard', async () => {
   await visitor.sees('Nothing: it is at rest.')
 })
 
+test('a filter is typed into the address, kept as a view, and comes back with a click', async () => {
+  const { page } = visitor
+  await visitor.go('/resources?type=opensds.volume')
+  await visitor.type('Contains', 'ssd-2')
+  await page.waitForURL('**/resources?type=opensds.volume&q=ssd-2')
+  await visitor.sees('1 fits')
+  await visitor.click('Keep this view')
+  await visitor.click('Clear')
+  await page.waitForURL('**/resources')
+  await visitor.click('opensds.volume · ssd-2', 'link')
+  await visitor.sees('1 fits')
+  expect(await page.getByLabel('Contains').inputValue()).toBe('ssd-2')
+  expect(await visitor.barriers()).toEqual([])
+})
+
 describe('actions', () => {
   test('an operation is asked for with fields from its schema, and its end is seen live', async () => {
     await visitor.go('/resources/opensds.volume/orders?tab=properties')
@@ -246,6 +261,17 @@ describe('actions', () => {
     await visitor.confirm('Destroy it', { reason: 'it costs money', name: items[0]!.id })
     await visitor.closes()
     await visitor.sees('Nothing is left behind.')
+    await scene.api.call('setFault', {
+      body: { does: 'hang', on: { type: 'sahara.cluster', step: 'terminateInstances' } },
+    })
+    const path = { type: 'sahara.cluster', id: 'hadoop-eu' }
+    await scene.api.call('deleteResource', { path, query: { force: 'true', reason: 'a second one' } })
+    await visitor.click('Write off ...')
+    const left = await scene.api.call('listOrphans', {})
+    await visitor.confirm('Write off', { reason: 'looked at it', name: left.items[0]!.id })
+    await visitor.closes()
+    await visitor.sees('Nothing is left behind.')
+    await scene.api.call('clearFaults', {})
   })
 
   test('tokens, accounts and webhooks are made and ended; secrets are shown once', async () => {

@@ -2,6 +2,7 @@
 import { useMemo, useState } from 'react'
 import { useCall, type Diagram as Placed, type Resource } from '../api.ts'
 import { useEvents } from '../live.ts'
+import { quantileOf } from '../metrics.ts'
 import { Age, Empty, PageHead, Panel, Read, Scroll, Status, Tag, useNow, useTitle } from '../parts/bits.tsx'
 import { foundWords } from '../parts/words.ts'
 import { Activity } from '../parts/activity.tsx'
@@ -9,7 +10,7 @@ import { Diagram } from '../parts/diagram.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { address, go, Link, toList, toResource, usePlace, withQuery } from '../route.tsx'
 import { useSeesAll } from '../session.tsx'
-import { millis, spanPassed } from '../time.ts'
+import { millis, span, spanPassed } from '../time.ts'
 
 export default function Fleet() {
   useTitle('')
@@ -58,6 +59,8 @@ function Figures({
   const seesAll = useSeesAll()
   const stuck = useCall('listStuck', { query: { pageSize: 100 } }, { everyMs: 5_000 })
   const healing = useCall('getHealing', {}, { everyMs: 5_000, enabled: seesAll })
+  const metrics = useCall('metrics', {}, { everyMs: 15_000, enabled: seesAll })
+  const slow = quantileOf(String(metrics.data ?? ''), 'homeostat_time_to_stable_seconds', 0.95)
   const orphans = useCall('listOrphans', { query: { pageSize: 100 } })
   const open = (healing.data?.breakers ?? []).filter(({ isOpen }) => isOpen)
   const lastPass = healing.data?.lastPassAgeMs
@@ -75,6 +78,14 @@ function Figures({
       <Figure href={toList({ kind: 'failed' })} label="Failed" value={failed} tone={failed > 0 ? 'bad' : ''} />
       <Figure href="/stuck" label="Stuck" value={stuckCount} tone={stuckCount > 0 ? 'bad' : 'good'} />
       <Figure href="/orphans" label="Orphans" value={orphanCount} tone={orphanCount > 0 ? 'warn' : ''} />
+      {seesAll && (
+        <Figure
+          href="/runs?state=ended"
+          label="Time to stable"
+          value={slow === null ? 'none yet' : Number.isFinite(slow) ? `< ${span(slow * 1_000)}` : 'long'}
+          note="95 of 100 runs"
+        />
+      )}
       {seesAll && (
         <Figure
           href="/healing"

@@ -18,6 +18,7 @@ import {
 } from '../parts/bits.tsx'
 import { CreateButton } from '../parts/create.tsx'
 import { BulkButton } from '../parts/bulk-dialog.tsx'
+import { Views } from '../parts/views.tsx'
 import { go, toResource, usePlace, withQuery } from '../route.tsx'
 
 const rowHeight = 40
@@ -77,6 +78,7 @@ export default function Resources() {
         )}
         {type !== '' && <CreateButton type={type} />}
       </PageHead>
+      <Views search={query.toString()} />
       <Filters />
       {list.error !== null && list.data === undefined ? (
         <Problem error={list.error} />
@@ -109,8 +111,15 @@ function Filters() {
   const [text, setText] = useState(query.get('q') ?? '')
   const settled = useSettled(text)
   const set = (changes: Readonly<Record<string, string | null>>) => go(withQuery(changes), 'replace')
+  const asked = query.get('q') ?? ''
+  const [known, setKnown] = useState(asked)
+  // A view that was chosen brings its own text along; what is being typed goes into the address only when it rests.
+  if (asked !== known) {
+    setKnown(asked)
+    setText(asked)
+  }
   useEffect(() => {
-    if (settled !== (new URLSearchParams(location.search).get('q') ?? '')) set({ q: settled })
+    if (settled === text && settled !== (new URLSearchParams(location.search).get('q') ?? '')) set({ q: settled })
   }, [settled])
   const some = counts.data?.items.find((one) => one.type === type)?.counts ?? {}
   return (
@@ -219,7 +228,14 @@ function Rows(given: {
         </div>
         {/* It scrolls by itself: reachable by keyboard too. */}
         {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-        <div className="rows" ref={box} tabIndex={0} role="rowgroup" aria-label="Rows">
+        <div
+          className="rows"
+          style={{ height: `min(62vh, ${items.length * rowHeight}px)` }}
+          ref={box}
+          tabIndex={0}
+          role="rowgroup"
+          aria-label="Rows"
+        >
           <div className="all" style={{ height: rows.getTotalSize() }} role="presentation">
             {seen.map(({ index, start }) => {
               const one = items[index]!

@@ -29,6 +29,8 @@ export interface CampaignOptions {
   readonly faults?: readonly Planned[] | undefined
   /** How long everything may take to settle after the last fault. */
   readonly boundMs: number
+  /** A control: the standby is asynchronous, and what was acknowledged may be lost. */
+  readonly isCareless?: boolean | undefined
   readonly onProgress?: ((progress: Progress) => void) | undefined
   readonly isTold?: boolean | undefined
 }
@@ -107,18 +109,27 @@ export class Campaign {
   }
 
   async #start(): Promise<void> {
-    const { seed, workers, users, isTold } = this.#options
+    const { seed, workers, users, isTold, isCareless = false } = this.#options
+    const durability = isCareless ? 'disk' : 'standby'
     const cloudSocket = join(this.#folder, 'cloud.sock')
     this.#cloud = await Cloud.start(seed, cloudSocket)
-    this.#cluster = await Cluster.start()
-    const store = await openPostgresStore({ url: this.#cluster.url, schema, durability: 'standby' })
+    this.#cluster = await Cluster.start(!isCareless)
+    const store = await openPostgresStore({ url: this.#cluster.url, schema, durability })
     await store.close()
     await carryOut(this.#cluster.url, watch)
     this.#proxy = await Proxy.start(this.#cluster.port)
     const url = this.#proxy.url
     const sockets = Array.from({ length: workers }, (_, index) => join(this.#folder, `worker-${index}.sock`))
     this.#workers = new WorkerPool(
-      sockets.map((socket, index) => ({ name: `w${index}`, url, socket, cloud: cloudSocket, patienceMs, isTold })),
+      sockets.map((socket, index) => ({
+        name: `w${index}`,
+        url,
+        socket,
+        cloud: cloudSocket,
+        patienceMs,
+        durability,
+        isTold,
+      })),
     )
     await until('all workers are ready', 120_000, () => this.#workers!.ready === workers)
     this.#client = new LoadClient({ sockets, log: this.#log, seed, users })

@@ -10,7 +10,6 @@ import { freePort, PostgresServer, startPostgres } from '../../test/postgres/ser
 import { pause, until } from './waiting.ts'
 
 const settings: Readonly<Record<string, string>> = {
-  synchronous_standby_names: '*',
   synchronous_commit: 'on',
   max_connections: '160',
   // What a standby that is being made, or was away, has missed.
@@ -23,6 +22,11 @@ const settings: Readonly<Record<string, string>> = {
   log_min_messages: 'log',
 }
 
+const settingsFor = (isSynchronous: boolean): Record<string, string> => ({
+  ...settings,
+  synchronous_standby_names: isSynchronous ? '*' : '',
+})
+
 /** How a primary loses its place: it dies; or it is frozen, and wakes up as one that knows nothing of the other. */
 export type Loss = 'killed' | 'frozen'
 
@@ -32,13 +36,20 @@ export class Cluster {
   /** A primary that lost its place and has not been told. */
   #former: PostgresServer | null = null
 
-  private constructor(primary: PostgresServer) {
+  readonly #isSynchronous: boolean
+
+  private constructor(primary: PostgresServer, isSynchronous: boolean) {
     this.#primary = primary
+    this.#isSynchronous = isSynchronous
   }
 
-  static async start(): Promise<Cluster> {
+  /** Not synchronous: a control, in which what was acknowledged may be lost. */
+  static async start(isSynchronous = true): Promise<Cluster> {
     // It takes requests alone until its standby is there.
-    const cluster = new Cluster(await startPostgres({ durable: true, settings: { ...settings } }))
+    const cluster = new Cluster(
+      await startPostgres({ durable: true, settings: settingsFor(isSynchronous) }),
+      isSynchronous,
+    )
     try {
       await cluster.#addStandby()
     } catch (error) {
@@ -133,7 +144,7 @@ export class Cluster {
       port,
       settings: {
         listen_addresses: '127.0.0.1',
-        ...settings,
+        ...settingsFor(this.#isSynchronous),
         primary_conninfo: `host=127.0.0.1 port=${primary.port} user=postgres application_name=standby`,
       },
     })
@@ -156,7 +167,9 @@ export class Cluster {
       write('standby.signal', '')
       await standby.start()
       this.#standby = standby
-      await until('the standby is synchronous', 60_000, async () => (await syncStates(primary.url)).includes('sync'))
+      await until('the standby follows', 60_000, async () =>
+        (await syncStates(primary.url)).includes(this.#isSynchronous ? 'sync' : 'async'),
+      )
     } catch (error) {
       if (this.#standby !== standby) await standby.remove()
       throw error

@@ -119,6 +119,9 @@ export const kinds = [
 
 type Shape = { readonly type: string; readonly status: string; readonly kind: string }
 
+/** A database that has lost something may name what it does not have. */
+const unknownShape: Shape = { type: '?', status: '?', kind: '?' }
+
 export async function readDatabase(url: string): Promise<Omit<Evidence, 'acknowledged' | 'effects' | 'truth'>> {
   const client = new pg.Client(url)
   client.on('error', () => {})
@@ -217,7 +220,7 @@ function eventsOf(first: number, body: string, shapes: ReadonlyMap<number, Shape
 
 function rowOf(row: (string | null)[], shapes: ReadonlyMap<number, Shape>): Row {
   const [no, id, shape, owner, due, orphans, extra, rest, run] = row
-  const { type, status, kind } = shapes.get(Number(shape))!
+  const { type, status, kind } = shapes.get(Number(shape)) ?? unknownShape
   const name = id ?? `~${Number(no).toString(36)}`
   const { ledger = [] } = JSON.parse(extra ?? '{}') as { ledger?: [string | [string], string, number][] }
   const unusual = rest === null ? undefined : (JSON.parse(rest!) as unknown[])[4]

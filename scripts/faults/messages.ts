@@ -11,6 +11,7 @@ export interface WorkerOrders {
   /** Where the outside world is. */
   readonly cloud: string
   readonly patienceMs: number
+  readonly durability: 'disk' | 'standby'
   readonly settings?: Partial<EngineSettings> | undefined
   /** Whether it tells on its error output what it meets. */
   readonly isTold?: boolean | undefined

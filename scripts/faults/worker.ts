@@ -42,7 +42,7 @@ async function opened() {
       return await openPostgresStore({
         url: orders.url,
         schema,
-        durability: 'standby',
+        durability: orders.durability,
         commits: 1,
         patienceMs: orders.patienceMs,
         log: say,

@@ -36,3 +36,15 @@ test('faults of every kind lose, double and leave nothing', { timeout: 180_000 }
   })
   expect(done.cutCommit).toBeGreaterThan(0)
 })
+
+test(
+  'control: with an asynchronous standby, a failover loses what was acknowledged, and it is seen',
+  { timeout: 180_000 },
+  async () => {
+    // The old primary wakes up beside the new one, and those who still have it are told "yes".
+    const faults: readonly Planned[] = [{ atMs: 500, does: 'failOver', loss: 'frozen', aliveMs: 4_000 }]
+    const options = { seed: 2, workers: 2, users: 8, boundMs: 5_000, faults, seconds: 2, isCareless: true }
+    const { verdict } = await new Campaign(options).run()
+    expect(verdict.lost.length).toBeGreaterThan(0)
+  },
+)

@@ -50,5 +50,4 @@ process.exitCode = tellOutcome(outcome, {
   seed,
   isJson: values.json,
   hasFigures: values.figures,
-  minutes: values.minutes,
 })

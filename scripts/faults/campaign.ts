@@ -49,6 +49,8 @@ export interface Outcome {
   readonly done: Readonly<Partial<Record<FaultKind, number>>>
   readonly verdict: Verdict
   readonly evidence: Evidence
+  /** Failovers whose primary was killed; that of the others was frozen, and woke up. */
+  readonly killedInFailOvers: number
   readonly settleMs: number
   /** Late results that were refused and kept; calls that the outside world refused for their epoch. */
   readonly fenced: { readonly late: number; readonly calls: number }
@@ -72,6 +74,7 @@ export class Campaign {
   readonly #under = new Set<Promise<unknown>>()
   #begun = performance.now()
   #isOver = false
+  #killedInFailOvers = 0
   #failure: unknown = null
 
   constructor(options: CampaignOptions) {
@@ -204,9 +207,10 @@ export class Campaign {
       case 'freezePrimary':
         return this.#atServer(() => this.#cluster!.freezePrimary(fault.ms))
       case 'failOver':
-        return this.#atServer(() =>
-          this.#cluster!.failOver(fault.loss, () => proxy.lead(this.#cluster!.port), fault.aliveMs),
-        )
+        return this.#atServer(async () => {
+          await this.#cluster!.failOver(fault.loss, () => proxy.lead(this.#cluster!.port), fault.aliveMs)
+          if (fault.loss === 'killed') this.#killedInFailOvers++
+        })
     }
   }
 
@@ -289,6 +293,7 @@ export class Campaign {
       done: this.#done,
       verdict: judge(evidence, lifecycles),
       evidence,
+      killedInFailOvers: this.#killedInFailOvers,
       settleMs,
       fenced: { late, calls: this.#cloud!.staleRefused },
       parked: evidence.rows.filter((row) => row.isParked && !isOnTheWay(row)).length,

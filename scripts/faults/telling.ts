@@ -36,7 +36,10 @@ export interface Summary {
   readonly seed: number
 }
 
-export function summaryOf({ verdict, done, evidence, fenced, settleMs }: Outcome, seed: number): Summary {
+export function summaryOf(
+  { verdict, done, evidence, fenced, settleMs, killedInFailOvers }: Outcome,
+  seed: number,
+): Summary {
   const { killWorker = 0, freezeWorker = 0, cutCommit = 0, killPrimary = 0, killStandby = 0, failOver = 0 } = done
   const { freezePrimary = 0, cutLinks = 0, deadLinks = 0, stall = 0, delay = 0, jumpClock = 0, exhaustPool = 0 } = done
   return {
@@ -50,8 +53,7 @@ export function summaryOf({ verdict, done, evidence, fenced, settleMs }: Outcome
     strays: verdict.strays.length,
     kills: {
       workers: killWorker,
-      // A failover begins with the loss of a primary.
-      postgres: killPrimary + killStandby + failOver,
+      postgres: killPrimary + killStandby + killedInFailOvers,
       failovers: failOver,
       zombies: freezeWorker,
       cutCommits: cutCommit,
@@ -73,16 +75,16 @@ export const leftOut = [
 
 export function tellOutcome(
   outcome: Outcome,
-  { seed, isJson, hasFigures, minutes }: { seed: number; isJson: boolean; hasFigures: boolean; minutes: string },
+  { seed, isJson, hasFigures }: { seed: number; isJson: boolean; hasFigures: boolean },
 ): 0 | 1 {
   if (process.stderr.isTTY === true) process.stderr.write('\r\x1b[K')
   const summary = summaryOf(outcome, seed)
   const { verdict, counts } = outcome
   for (const [promise, faults] of Object.entries(verdict as unknown as Record<keyof Verdict, string[]>))
     for (const fault of faults.slice(0, 10)) process.stderr.write(`${promise}: ${fault}\n`)
-  if (hasFigures) writeFigures('Faults', figureLines(outcome, summary, minutes))
+  if (hasFigures) writeFigures('Faults', figureLines(outcome, summary))
   if (!isJson) {
-    process.stdout.write(`${figureLines(outcome, summary, minutes).slice(2).join('\n')}\n`)
+    process.stdout.write(`${figureLines(outcome, summary).slice(2).join('\n')}\n`)
     process.stdout.write(
       `Asked again without an answer: ${counts.repeated}; refused: ${JSON.stringify(counts.codes)}\n`,
     )
@@ -91,7 +93,7 @@ export function tellOutcome(
   return isClean(verdict) ? 0 : 1
 }
 
-function figureLines({ counts, parked }: Outcome, summary: Summary, minutes: string): string[] {
+function figureLines({ counts, parked }: Outcome, summary: Summary): string[] {
   const { kills, fenced } = summary
   const row = (name: string, value: unknown) =>
     `| ${name} | ${typeof value === 'number' ? value.toLocaleString('en') : String(value)} |`
@@ -102,7 +104,7 @@ function figureLines({ counts, parked }: Outcome, summary: Summary, minutes: str
     .map(([name, count]) => `${name} ${count}`)
     .join(', ')
   return [
-    provenance(`npm run faults -- --minutes ${minutes} --seed ${summary.seed}`),
+    provenance(`npm run faults -- ${process.argv.slice(2).join(' ')}`),
     '',
     '| figure | value |',
     '| --- | --- |',
@@ -115,7 +117,8 @@ function figureLines({ counts, parked }: Outcome, summary: Summary, minutes: str
     row('rules broken at some commit', summary.rulesBroken),
     row('things outside that no record knows, or the other way round', summary.strays),
     row('workers killed', kills.workers),
-    row('PostgreSQL killed (of which failovers)', `${kills.postgres} (${kills.failovers})`),
+    row('PostgreSQL killed', kills.postgres),
+    row('failovers (the primary killed, or frozen and waking beside the new one)', kills.failovers),
     row('workers frozen past their lease', kills.zombies),
     row('commits cut in the middle of their exchange', kills.cutCommits),
     row('other faults', others),

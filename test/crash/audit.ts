@@ -170,10 +170,12 @@ export function fileFaults({ resources, events }: Seen, world: World): string[] 
 }
 
 /** How often each call was made, by its key. */
-export function callsByKey(world: World): Map<string, { readonly function: string; readonly times: number }> {
-  const calls = new Map<string, { function: string; times: number }>()
-  for (const { function: fn, key } of world.effects()) {
-    calls.set(key, { function: fn, times: (calls.get(key)?.times ?? 0) + 1 })
+export function callsByKey(
+  world: World,
+): Map<string, { readonly function: string; id: string; readonly times: number }> {
+  const calls = new Map<string, { function: string; id: string; times: number }>()
+  for (const { function: fn, key, id } of world.effects()) {
+    calls.set(key, { function: fn, id, times: (calls.get(key)?.times ?? 0) + 1 })
   }
   return calls
 }

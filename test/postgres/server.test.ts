@@ -5,7 +5,7 @@ import { ask } from './ask.ts'
 import { startPostgres } from './server.ts'
 
 test('a server starts, keeps what was committed over kill -9, and goes away whole', async () => {
-  const server = await startPostgres({ settings: { work_mem: '5MB' } })
+  const server = await startPostgres({ durable: true, settings: { work_mem: '5MB' } })
   try {
     expect(await ask(server, 'show work_mem')).toEqual(['5MB'])
     await ask(server, 'create table kept as select 7 as n')

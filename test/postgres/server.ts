@@ -164,14 +164,18 @@ export async function startPostgres(options: ServerOptions = {}): Promise<Postgr
     ...(options.durable ? {} : unhurried),
     ...options.settings,
   }
-  const server = new PostgresServer({ programs, folder, port: options.port ?? (await freePort()), settings })
-  try {
-    await server.start()
-  } catch (error) {
-    await server.remove()
-    throw error
+  for (let tries = 1; ; tries++) {
+    const server = new PostgresServer({ programs, folder, port: options.port ?? (await freePort()), settings })
+    try {
+      await server.start()
+      return server
+    } catch (error) {
+      // Another test may have taken the free port meanwhile.
+      if (options.port === undefined && tries < 5 && /address already in use/i.test(String(error))) continue
+      await server.remove()
+      throw error
+    }
   }
-  return server
 }
 
 function initialise({ initdb, account }: Programs, data: string, cwd: string): void {

@@ -229,3 +229,14 @@ describe('the working set', () => {
     expect([set.hasResource(3), set.hasResource(100)]).toEqual([false, false])
   })
 })
+
+test('what was looked for in vain and has been made since can be read in a list that names it', () => {
+  const set = new WorkingSet({ plans, cacheSize: 10 })
+  set.begin(0, 1)
+  set.supply({ ask: 'resource', no: 1 }, resource(1, null))
+  set.supply({ ask: 'resource', no: 2 }, null)
+  expect(set.resource(2)).toBeNull()
+  set.supply({ ask: 'children', no: 1 }, [resource(2, 1)])
+  expect(set.children(1)).toMatchObject([{ no: 2 }])
+  expect(set.missing).toEqual([])
+})

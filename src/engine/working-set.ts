@@ -1,10 +1,9 @@
 // What the door knows of the store: cached facts, and on top of them the results of decisions accepted earlier in the same
 // batch. It notes every fact that a decision reads, so that the commit can verify those that are not written.
-//
-// An entry is usable when it was touched in this batch, or when nobody else has written since it was loaded, or when its run is
-// owned here and the command comes from that run: such an entry can be stale only if ownership moved on, which the commit finds.
-// A batch goes: begin -> decisions (read, apply) with loads between -> commit or rollback. Where the store takes its time, a
-// batch departs when it is sent: the next may begin, and a decision that looks at what it has written is blocked until it lands.
+// An entry is usable when it was touched in this batch, or nobody else has written since it was loaded, or its run is owned here and
+// the command comes from that run: it can be stale then only if ownership moved on, which the commit finds. A batch goes: begin ->
+// decisions (read, apply) with loads between -> commit or rollback. Where the store takes its time, a batch departs when it is sent:
+// the next may begin, and a decision that looks at what it has written is blocked until it lands.
 import type { Millis } from '../base/clock.ts'
 import type { Changes } from '../decision/decision.ts'
 import type { Ask, Situation } from '../decision/situation.ts'
@@ -312,9 +311,10 @@ export class WorkingSet implements Situation {
 
   #take(no: No, resource: Resource | null): void {
     const entry = this.#entry(no)
-    // What this batch has read or written stays as it was seen: if it is stale, the commit will tell.
+    // What this batch has seen stays so: if it is stale, the commit will tell. Only what was not there may have been made since.
     const { id } = this.#batch
-    if (entry.isFlying || (entry.known && (entry.written === id || entry.read === id))) return
+    const isSeen = entry.written === id || (entry.read === id && entry.resource !== null)
+    if (entry.isFlying || (entry.known && isSeen)) return
     entry.known = true
     entry.resource = resource
     this.#store(entry, resource)

@@ -104,7 +104,12 @@ async function until(
 
 async function why(store: Store, id: string): Promise<readonly string[]> {
   const resource = await one(store, id)
-  const pace = { leaseMs: 5_000, healEveryMs: 500, isAlive: (owner: number) => pids.get(owner) != null }
+  const pace = {
+    leaseMs: 5_000,
+    healEveryMs: 500,
+    held: () => null,
+    isAlive: (owner: number) => pids.get(owner) != null,
+  }
   const from = { store, plans, clock: systemClock }
   const { because, next } = await read(from, (situation) => explain(plans, situation, resource, pace))
   return next === null ? because : [...because, `Next: ${next.what}`]

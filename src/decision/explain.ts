@@ -2,6 +2,7 @@
 import { isoTime, type Millis } from '../base/clock.ts'
 import type { FailurePlan, Plan, Plans } from '../lifecycle/plan.ts'
 import { allowedOperations, nameOf } from './begin-run.ts'
+import type { Found } from './command.ts'
 import type { Situation } from './situation.ts'
 import { nobody, runId, type Resource, type Run } from './state.ts'
 
@@ -21,6 +22,8 @@ export interface Pace {
   readonly healEveryMs: number
   /** Is the incarnation alive, as far as the store knows? */
   readonly isAlive: (owner: number) => boolean
+  /** Why a stuck resource is not healed by itself; null when it is. */
+  readonly held: (resource: Resource, found: Found) => string | null
 }
 
 export function explain(plans: Plans, situation: Situation, resource: Resource, pace: Pace): Explanation {
@@ -43,6 +46,9 @@ export function explain(plans: Plans, situation: Situation, resource: Resource, 
   const run = resource.run
   if (run !== null && run.kind !== 'drift') {
     because.push(...runWords(plan, situation, resource, run, pace))
+    const isLost = run.parked === null && run.owner !== nobody && !pace.isAlive(run.owner)
+    const held = isLost ? pace.held(resource, 'ownerLost') : null
+    if (held !== null) return { because: [...because, heldWords(held)], next: null, settlesWithinMs: null, allowed }
     return {
       because,
       next: nextOfRun(plan, situation, resource, run, pace),
@@ -50,13 +56,17 @@ export function explain(plans: Plans, situation: Situation, resource: Resource, 
       allowed,
     }
   }
-  if (kind === 'transitional')
+  if (kind === 'transitional') {
+    because.push(...unownedWords(situation, resource))
+    const held = pace.held(resource, 'unowned')
+    if (held !== null) return { because: [...because, heldWords(held)], next: null, settlesWithinMs: null, allowed }
     return {
-      because: [...because, ...unownedWords(situation, resource)],
+      because,
       next: nextOfUnowned(plan, situation, resource, pace),
       settlesWithinMs: boundWithoutRun(pace),
       allowed,
     }
+  }
   const orphans = resource.ledger.filter((entry) => entry.state === 'orphaned' || entry.state === 'sweeping')
   if (orphans.length > 0)
     because.push(
@@ -65,6 +75,8 @@ export function explain(plans: Plans, situation: Situation, resource: Resource, 
   if (allowed.length > 0) because.push(`It may be asked to ${allowed.join(', ')}.`)
   return { because, next: nextTimer(plan, resource), settlesWithinMs: null, allowed }
 }
+
+const heldWords = (held: string): string => `Nothing happens by itself: ${held}. Healing can be approved or asked for.`
 
 function runWords(plan: Plan, situation: Situation, resource: Resource, run: Run, pace: Pace): string[] {
   const words: string[] = []
@@ -166,13 +178,15 @@ function nextTimer(plan: Plan, resource: Resource): Explanation['next'] {
   }
 }
 
-const boundWithoutRun = (pace: Pace): number => pace.leaseMs + pace.healEveryMs * 2 + 60_000
+type Bounds = Pick<Pace, 'leaseMs' | 'healEveryMs'>
+
+const boundWithoutRun = (pace: Bounds): number => pace.leaseMs + pace.healEveryMs * 2 + 60_000
 
 /**
  * The bound of G1 for one run: the lease must lapse, a pass must find it, and every step that is left (and every undo of those
  * begun) may use up its deadline. Null where the declaration says to try for ever.
  */
-export function settlesWithin(plan: Plan, run: Run, pace: Pace): number | null {
+export function settlesWithin(plan: Plan, run: Run, pace: Bounds): number | null {
   const operation = plan.operations.get(run.operation)
   if (run.parked !== null) return null
   if (operation === undefined) return boundWithoutRun(pace)

@@ -5,7 +5,7 @@ import type { Command } from '../decision/command.ts'
 import { decide } from '../decision/decide.ts'
 import type { Rejection } from '../decision/decision.ts'
 import { Draft } from '../decision/draft.ts'
-import { explain, type Explanation } from '../decision/explain.ts'
+import { explain, type Explanation, type Pace } from '../decision/explain.ts'
 import {
   parseRunId,
   type EndedRun,
@@ -161,8 +161,14 @@ export class EngineReads {
     const live = new Set<number>()
     for (const row of await this.store.workers(this.clock.now())) if (row.state === 'live') live.add(row.no)
     const { leaseMs, healEveryMs } = this.settings
-    const pace = { leaseMs, healEveryMs, isAlive: (owner: number) => live.has(owner) }
+    const held = await this.healingHeld()
+    const pace = { leaseMs, healEveryMs, isAlive: (owner: number) => live.has(owner), held }
     return read(this.#from, (situation) => explain(this.plans, situation, resource, pace))
+  }
+
+  /** Tells of a stuck resource why it is not healed by itself: what people have set, as it is now. */
+  protected async healingHeld(): Promise<Pace['held']> {
+    return () => null
   }
 
   async ledger(type: string, id: string): Promise<readonly LedgerEntry[]> {

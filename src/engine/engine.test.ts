@@ -49,6 +49,9 @@ describe.each(distances)('healing with %s', (_distance, isFar) => {
     expect(await process.engine.heal.preview()).toMatchObject([
       { id: 'b-1', mode: 'approve', acts: true, would: 'put to Ready', held: expect.stringContaining('approval') },
     ])
+    const { because, next } = await process.engine.explain('bench.box', 'b-1')
+    expect(because.at(-1)).toContain('Nothing happens by itself: healing of bench.box in Working waits for approval')
+    expect(next).toBeNull()
     const decision = await process.engine.heal.approve('bench.box', 'b-1', 'ann')
     expect(decision.accepted).toBe(true)
     expect(await statusOf(process)).toBe('Ready')

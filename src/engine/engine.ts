@@ -18,6 +18,7 @@ import { Door, type Known } from './door.ts'
 import { EngineReads, refOf } from './engine-reads.ts'
 import { EventFeed, type EventListener } from './event-feed.ts'
 import { ForeignWrites } from './foreign-writes.ts'
+import type { Pace } from '../decision/explain.ts'
 import { HealControl } from './heal-control.ts'
 import { healthOf, type Health } from './health.ts'
 import { HealingPolicy } from './healing-policy.ts'
@@ -268,6 +269,11 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
       if (key !== null) return { type, key }
     }
     return null
+  }
+
+  protected override async healingHeld(): Promise<Pace['held']> {
+    await this.#policy.load()
+    return (resource, found) => this.#policy.held(resource, found)
   }
 
   health(): Health {

@@ -13,6 +13,8 @@ export default defineConfig({
   },
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'catalogues/**/*.test.ts'],
+    // Most tests wait for processes, not for the processor.
+    maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // What must become true may take its time on a busy machine.

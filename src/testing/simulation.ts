@@ -141,6 +141,8 @@ class Simulation {
   readonly #hosts: Hosts
   readonly #onlookers: Onlookers | null
   #actionsLeft = 0
+  /** Drift probes that were under way when the faults stopped. */
+  #drifts: { readonly no: number; readonly epoch: number }[] = []
 
   constructor(simulator: Simulator, conditions: Conditions) {
     this.#simulator = simulator
@@ -275,6 +277,11 @@ class Simulation {
     this.#faults.calm()
     const survivor = this.#hosts.leaveOne()
     this.#story?.tell(survivor.name, '☼', 'faults stop here; the others stay dead or frozen for ever')
+    // What a drift probe was answered while there were faults may still be written.
+    const { states } = this.#checkers.seen
+    this.#drifts = [...states.values()]
+      .filter(({ run }) => run?.kind === 'drift')
+      .map(({ no, epoch }) => ({ no, epoch }))
     const boundMs = this.#boundMs
     const bound = calmAt + boundMs
     // Messages that dead and frozen processes had sent to a far store still arrive.
@@ -320,7 +327,12 @@ class Simulation {
   }
 
   #isSettled(): boolean {
-    return this.#actionsLeft === 0 && this.#checkers.seen.isSettled && this.#client.pending === 0
+    const { states, isSettled } = this.#checkers.seen
+    this.#drifts = this.#drifts.filter(({ no, epoch }) => {
+      const now = states.get(no)
+      return now?.run?.kind === 'drift' && now.epoch === epoch
+    })
+    return this.#actionsLeft === 0 && isSettled && this.#client.pending === 0 && this.#drifts.length === 0
   }
 
   /** Nothing changes any more, until the first declared timer is due. */

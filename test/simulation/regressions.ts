@@ -31,6 +31,7 @@ export const regressions: readonly Regression[] = [
     'G6: a process that stood still while the facts of a call were loaded began the call without its lease',
   ),
   seed('boxes', 309, 'G1: parked runs took all the room of a worker, and what waited was never claimed'),
+  seed('ovc', 794767337, 'G1: the checker took a drift probe, answered while there were faults, for settled'),
   seed('blazar', 900096, 'the door threw when a flight landed while the next batch waited for facts'),
   {
     scenario: 'opensds',

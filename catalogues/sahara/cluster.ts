@@ -1,7 +1,7 @@
 // A cluster: created, scaled and deleted in stages, with a different answer to failure in each (spec 2.2 to 2.6).
 import { previous } from 'homeostat'
 import { z } from 'zod'
-import { cluster, counts, instance } from './resource-types.ts'
+import { cluster, counts, instance, working } from './resource-types.ts'
 import { plan, resized, smaller, unknownNames, type Member, type Plan } from './scaling.ts'
 
 interface Planned {
@@ -39,22 +39,6 @@ const deletion = {
   detachJobs: { during: 'Deleting' },
   deleteTrust: { during: 'Deleting' },
 } as const
-
-/** Statuses that are left behind when something never ends (2.6). */
-const working = [
-  'Validating',
-  'InfraUpdating',
-  'Spawning',
-  'Waiting',
-  'Preparing',
-  'Configuring',
-  'Starting',
-  'Scaling',
-  'Decommissioning',
-  'Deleting Instances',
-  'Adding Instances',
-  'Rollback',
-] as const
 
 export const clusters = cluster.relations({ instances: { children: instance } }).lifecycle({
   /** Whether the work of the stage in which the cluster stands is done. */

@@ -1,25 +1,9 @@
 // An instance: one machine of a cluster, moved only by it (decision 0.6). Found stuck without it, the real world is asked.
-import { cluster, instance } from './resource-types.ts'
+import { cluster, instance, working } from './resource-types.ts'
 
 /** While the cluster is under way, its own healing takes care of its instances. */
 const withCluster = {
-  cluster: [
-    'Validating',
-    'InfraUpdating',
-    'Spawning',
-    'Waiting',
-    'Preparing',
-    'Configuring',
-    'Starting',
-    'Scaling',
-    'Decommissioning',
-    'Deleting Instances',
-    'Adding Instances',
-    'Rollback',
-    'AwaitingTermination',
-    'Deleting',
-    'Force Deleting',
-  ],
+  cluster: [...working, 'AwaitingTermination', 'Deleting', 'Force Deleting'],
 } as const
 
 export const instances = instance.relations({ cluster: { parent: cluster } }).lifecycle({

@@ -50,3 +50,19 @@ export const instance = resourceType('sahara.instance', {
     terminal: { gone: 'Removed.' },
   },
 })
+
+/** Of a cluster: statuses that are left behind when something never ends (2.6). */
+export const working = [
+  'Validating',
+  'InfraUpdating',
+  'Spawning',
+  'Waiting',
+  'Preparing',
+  'Configuring',
+  'Starting',
+  'Scaling',
+  'Decommissioning',
+  'Deleting Instances',
+  'Adding Instances',
+  'Rollback',
+] as const

@@ -2,7 +2,8 @@
 // loop nor commits that wait for a standby keep it from beating.
 import { parentPort, workerData } from 'node:worker_threads'
 import { addressOf } from './address.ts'
-import { flag, type HeartbeatOrder } from './heartbeat.ts'
+import { flag } from '../shared-beat.ts'
+import type { HeartbeatOrder } from './heartbeat.ts'
 import { workerStatements } from './workers.ts'
 import { Wire } from './wire.ts'
 

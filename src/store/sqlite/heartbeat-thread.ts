@@ -2,7 +2,8 @@
 import { workerData } from 'node:worker_threads'
 import { systemClock } from '../../base/clock.ts'
 import { Connection } from './connection.ts'
-import { flag, type HeartbeatOrder } from './heartbeat.ts'
+import { flag } from '../shared-beat.ts'
+import type { HeartbeatOrder } from './heartbeat.ts'
 import { beatSql, workersFile } from './workers.ts'
 
 const { file, no, leaseMs, sent, flags } = workerData as HeartbeatOrder

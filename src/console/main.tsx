@@ -2,7 +2,7 @@
 import '@fontsource-variable/inter/wght.css'
 import './styles.css'
 import { QueryClientProvider } from '@tanstack/react-query'
-import { Component, lazy, StrictMode, Suspense, useEffect, type ReactNode } from 'react'
+import { Component, StrictMode, useEffect, type ReactNode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { HomeostatError } from '../base/errors.ts'
 import { queries, useCall, wordsOf } from './api.ts'
@@ -11,28 +11,29 @@ import Fleet from './pages/fleet.tsx'
 import SignIn, { spendTicket } from './pages/sign-in.tsx'
 import { Acts } from './parts/act.tsx'
 import { Empty, Loading, Problem } from './parts/bits.tsx'
+import { later, readAhead } from './parts/later.tsx'
 import { applyScheme } from './parts/scheme.ts'
 import { Shell } from './parts/shell.tsx'
 import { Toasts } from './parts/toasts.tsx'
 import { Link, usePlace } from './route.tsx'
 import { SessionContext } from './session.tsx'
 
-const Resources = lazy(() => import('./pages/resources.tsx'))
-const ResourcePage = lazy(() => import('./pages/resource.tsx'))
-const Runs = lazy(() => import('./pages/runs.tsx'))
-const RunPage = lazy(() => import('./pages/run.tsx'))
-const Stuck = lazy(() => import('./pages/stuck.tsx'))
-const Healing = lazy(() => import('./pages/healing.tsx'))
-const Orphans = lazy(() => import('./pages/orphans.tsx'))
-const Workers = lazy(() => import('./pages/workers.tsx'))
-const Bulk = lazy(() => import('./pages/bulk.tsx'))
-const Events = lazy(() => import('./pages/events.tsx'))
-const Webhooks = lazy(() => import('./pages/webhooks.tsx'))
-const Audit = lazy(() => import('./pages/audit.tsx'))
-const Access = lazy(() => import('./pages/access.tsx'))
-const Lifecycles = lazy(() => import('./pages/lifecycles.tsx'))
-const LifecyclePage = lazy(() => import('./pages/lifecycle.tsx'))
-const Dev = lazy(() => import('./pages/dev.tsx'))
+const Resources = later(() => import('./pages/resources.tsx'))
+const ResourcePage = later(() => import('./pages/resource.tsx'))
+const Runs = later(() => import('./pages/runs.tsx'))
+const RunPage = later(() => import('./pages/run.tsx'))
+const Stuck = later(() => import('./pages/stuck.tsx'))
+const Healing = later(() => import('./pages/healing.tsx'))
+const Orphans = later(() => import('./pages/orphans.tsx'))
+const Workers = later(() => import('./pages/workers.tsx'))
+const Bulk = later(() => import('./pages/bulk.tsx'))
+const Events = later(() => import('./pages/events.tsx'))
+const Webhooks = later(() => import('./pages/webhooks.tsx'))
+const Audit = later(() => import('./pages/audit.tsx'))
+const Access = later(() => import('./pages/access.tsx'))
+const Lifecycles = later(() => import('./pages/lifecycles.tsx'))
+const LifecyclePage = later(() => import('./pages/lifecycle.tsx'))
+const Dev = later(() => import('./pages/dev.tsx'))
 
 function Page() {
   const { path } = usePlace()
@@ -110,9 +111,7 @@ function App() {
         <Acts>
           <Shell>
             <Guard at={path.join('/')}>
-              <Suspense fallback={<Loading />}>
-                <Page />
-              </Suspense>
+              <Page />
             </Guard>
           </Shell>
         </Acts>
@@ -123,6 +122,7 @@ function App() {
 
 applyScheme()
 await spendTicket()
+readAhead()
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
     <QueryClientProvider client={queries}>

@@ -142,7 +142,7 @@ export class Backend {
   }
 
   /** The resource that a guard says something false about; null when it holds. */
-  private brokenBy(guard: Guard): No | null {
+  brokenBy(guard: Guard): No | null {
     switch (guard.guard) {
       case 'revision':
         return this.resources.get(guard.no)?.revision === guard.revision ? null : guard.no
@@ -157,16 +157,16 @@ export class Backend {
     }
   }
 
-  apply(batch: Batch): number {
-    const first = this.history.length + 1
+  /** `first`: the number of the batch's first event. */
+  apply(batch: Batch, first = this.history.length + 1): number {
     const last = new Map<No, number>()
     for (const { before, after } of batch.writes) last.set(after.no, before?.last ?? 0)
     for (const { no } of batch.events)
       assert(last.has(no), `an event of resource ${no}, which the batch does not write`)
+    let n = first
     for (const event of batch.events) {
-      const n = this.history.length + 1
-      this.history.push({ ...event, n, prev: last.get(event.no)! })
-      last.set(event.no, n)
+      this.history[n - 1] = { ...event, n, prev: last.get(event.no)! }
+      last.set(event.no, n++)
     }
     for (const { after } of batch.writes) {
       const stored = this.resources.get(after.no)

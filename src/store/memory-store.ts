@@ -50,8 +50,7 @@ export interface MemoryBackend {
 /** A store of its own with one handle. */
 export const createMemoryStore = (): MemoryStore => createMemoryBackend().open()
 
-export function createMemoryBackend(): MemoryBackend {
-  const state = new Backend()
+export function createMemoryBackend(state = new Backend()): MemoryBackend {
   return {
     open: () => new Handle(state),
     resources: state.resources,

@@ -128,6 +128,12 @@ export const codes = {
     retryable: false,
     summary: 'The address may not be called: it is private, or not https.',
   },
+  rehearsal_absent: {
+    http: 404,
+    exit: 4,
+    retryable: false,
+    summary: 'This server was put together without the invented world that rehearsals need.',
+  },
   worker_absent: { http: 503, exit: 75, retryable: true, summary: 'This process has no worker that could do it.' },
   internal: {
     http: 500,

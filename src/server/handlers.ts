@@ -4,12 +4,14 @@ import { bulkHandlers } from './bulk-handlers.ts'
 import type { Handlers } from './call.ts'
 import { eventHandlers } from './event-handlers.ts'
 import { healingHandlers } from './healing-handlers.ts'
+import { lifecycleHandlers } from './lifecycle-handlers.ts'
 import { processHandlers } from './process-handlers.ts'
 import { resourceHandlers } from './resource-handlers.ts'
 import { runHandlers } from './run-handlers.ts'
 
 export const handlers: Handlers = {
   ...resourceHandlers,
+  ...lifecycleHandlers,
   ...runHandlers,
   ...healingHandlers,
   ...bulkHandlers,

@@ -8,6 +8,7 @@ import type { EventStreams } from './event-streams.ts'
 import type { Gate } from './gate.ts'
 import type { Metrics } from './metrics.ts'
 import type { Objects } from './objects.ts'
+import type { Rehearsals } from './rehearsals.ts'
 import type { WebhookSender } from './webhook-sender.ts'
 import type { Wire } from './wire.ts'
 
@@ -22,6 +23,7 @@ export interface Services {
   readonly bulk: BulkRunner
   readonly webhooks: WebhookSender
   readonly metrics: Metrics
+  readonly rehearsals: Rehearsals
   /** Null outside of the development mode. */
   readonly dev: DevSwitches | null
   readonly version: string

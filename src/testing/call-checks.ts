@@ -28,14 +28,16 @@ export class CallChecks implements WorldWatch {
     this.#checkers.mix(this.began)
     if (call.sweeps !== null) return this.#sweepBegan(call, call.sweeps)
     const { key, epoch, attempt } = call.seen
-    this.#checkers.tell(call.process.name, '→', `${call.function} ${key} e${epoch} #${attempt} (${call.fate})`)
+    const about = { resource: call.seen.resource, call }
+    this.#checkers.tell(call.process.name, '→', `${call.function} ${key} e${epoch} #${attempt} (${call.fate})`, about)
     this.#judgeOwed(call)
     this.#judgeOnly(call)
     if (key.split('/')[1] === 'undo') this.#judgeUndo(call)
   }
 
   callEnded(call: WorldCall, outcome: string): void {
-    this.#checkers.tell(call.process.name, '←', `${call.function} ${outcome}`)
+    const about = { resource: call.seen.resource, call }
+    this.#checkers.tell(call.process.name, '←', `${call.function} ${outcome}`, about)
     if (call.sweeps !== null) {
       if (this.#sweeps.get(call.sweeps) === call) this.#sweeps.delete(call.sweeps)
       return
@@ -49,7 +51,7 @@ export class CallChecks implements WorldWatch {
   }
 
   effect(call: WorldCall, what: string): void {
-    this.#checkers.tell('world', '*', what)
+    this.#checkers.tell('world', '*', what, { resource: call.seen.resource, call })
     this.#checkers.mix(what.length)
     if (what.startsWith('refused')) this.#checkers.situations.saw('stale call refused')
   }

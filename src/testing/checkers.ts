@@ -14,6 +14,7 @@ import { Seen } from './seen.ts'
 import type { Timeline } from './simulated-clock.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 import { SituationCounts } from './situations.ts'
+import type { About } from './story.ts'
 
 export interface Violation {
   /** Which promise: G2, G3, S4, liveness ... */
@@ -23,7 +24,7 @@ export interface Violation {
 }
 
 /** Told what happens, for the story; undefined when nobody wants it. */
-export type Tell = (lane: string, mark: string, text: string) => void
+export type Tell = (lane: string, mark: string, text: string, about?: About) => void
 
 /** What does not change between the simulations of one scenario: made once. */
 export class Judgement {
@@ -90,8 +91,8 @@ export class Checkers implements StoreWatch {
     this.tell('!', '✗', `${promise}: ${text}`)
   }
 
-  tell(lane: string, mark: string, text: string): void {
-    this.#parts.tell?.(lane, mark, text)
+  tell(lane: string, mark: string, text: string, about?: About): void {
+    this.#parts.tell?.(lane, mark, text, about)
   }
 
   get isTold(): boolean {
@@ -215,7 +216,8 @@ export class Checkers implements StoreWatch {
       const { type, id } = this.seen.states.get(event.no)!
       const where = event.from === event.to ? event.to : `${event.from || '·'} → ${event.to}`
       const detail = event.detail === null ? '' : ` ${JSON.stringify(event.detail)}`
-      this.tell(process.name, '✓', `${type} ${id} ${event.kind} ${where} e${event.epoch}${detail}`)
+      const about = { resource: { type, id }, event }
+      this.tell(process.name, '✓', `${type} ${id} ${event.kind} ${where} e${event.epoch}${detail}`, about)
     }
     for (const late of batch.late) this.tell(process.name, 'x', `late result of ${late.call} e${late.epoch} kept`)
     if (batch.events.length === 0 && batch.writes.length > 0) {

@@ -69,7 +69,7 @@ export function systematic(simulator: Simulator, withPairs: boolean): Conditions
 }
 
 /** Each kind of fault at every commit and every driver call of a run. */
-function strikesOn({ commits, calls }: Outcome): Strike[] {
+export function strikesOn({ commits, calls }: Outcome): Strike[] {
   const found: Strike[] = []
   for (let n = 1; n <= commits; n++) for (const fault of commitStrikes) found.push({ at: 'commit', n, fault })
   for (let n = 1; n <= calls; n++) for (const fault of callStrikes) found.push({ at: 'call', n, fault })

@@ -7,6 +7,7 @@ import type { AnyLifecycle } from '../lifecycle/lifecycle.ts'
 import type { Schema } from '../lifecycle/schema.ts'
 import type { Stream } from './choices.ts'
 import { sampleFor } from './samples.ts'
+import type { Timeline } from './simulated-clock.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 import type { Deed, SeenCall, SimulatedWorld } from './simulated-world.ts'
 
@@ -15,6 +16,23 @@ export interface Stage {
   readonly world: SimulatedWorld
   readonly process: SimulatedProcess
   readonly results: Stream
+}
+
+export class CurrentStage implements Stage {
+  readonly world: SimulatedWorld
+  readonly results: Stream
+  readonly #timeline: Timeline
+
+  constructor(world: SimulatedWorld, results: Stream, timeline: Timeline) {
+    this.world = world
+    this.results = results
+    this.#timeline = timeline
+  }
+
+  /** Drivers are called in events of their process. */
+  get process(): SimulatedProcess {
+    return this.#timeline.current as SimulatedProcess
+  }
 }
 
 /** What steps answer, by `type.function`: where a schema alone says too little. */

@@ -10,16 +10,16 @@ import type { Plans } from '../lifecycle/plan.ts'
 import { createMemoryBackend } from '../store/memory-store.ts'
 import type { Store } from '../store/store.ts'
 import { Checkers, Judgement, type Violation } from './checkers.ts'
-import { Choices, type ChoiceList, type Stream } from './choices.ts'
+import { Choices, type ChoiceList } from './choices.ts'
 import { drawSetting, FaultPlan, quietSetting, type Near, type Setting, type Strike } from './fault-plan.ts'
 import type { Seen } from './seen.ts'
 import { Onlookers } from './onlookers.ts'
 import { settleBoundMs } from './settle-bound.ts'
 import { SimulatedClient } from './simulated-client.ts'
 import { beginning, Timeline } from './simulated-clock.ts'
-import { simulatedDrivers, type Drivers, type Results, type Stage } from './simulated-driver.ts'
+import { CurrentStage, simulatedDrivers, type Drivers, type Results, type Stage } from './simulated-driver.ts'
 import { Hosts } from './simulated-hosts.ts'
-import type { ProcessStore, SimulatedProcess } from './simulated-process.ts'
+import type { ProcessStore } from './simulated-process.ts'
 import { SimulatedWorld } from './simulated-world.ts'
 import { Story } from './story.ts'
 import { Workload, type Inventions } from './workload.ts'
@@ -60,6 +60,10 @@ export interface Conditions {
   readonly isTold?: boolean | undefined
   /** What differs from the quiet setting, or from the drawn one. */
   readonly setting?: Partial<Setting> | undefined
+  /** What is asked, instead of what the scenario says. */
+  readonly script?: readonly ScriptLine[] | undefined
+  /** It counts as going round in circles after so many events; left out: far more than any run needs. */
+  readonly eventsMost?: number | undefined
   /** For how long it is watched after it has settled; left out: the usual time. */
   readonly stays?: Stay | undefined
 }
@@ -86,6 +90,8 @@ export interface Outcome {
   readonly choices: ChoiceList
   readonly story: Story | null
   readonly events: number
+  /** Where each resource stood at the end, as `type/id`. */
+  readonly statuses: ReadonlyMap<string, string>
 }
 
 /** Answers faster than people would set it, so that everything happens within minutes. */
@@ -155,7 +161,7 @@ class Simulation {
     this.#timeline = new Timeline(setting.shuffle)
     this.#faults = new FaultPlan(setting, this.#choices, strikes, (near) => this.#deleteNear(near))
     this.#settings = { ...defaultSettings, ...hurried, leaseMs: setting.leaseMs, ...setting.engine, ...scenario.engine }
-    this.#story = isTold ? new Story(() => this.#timeline.now) : null
+    this.#story = isTold ? new Story(() => this.#timeline.now, this.#faults) : null
     this.#backend = simulator.system.createStore()
     this.#reader = this.#backend.open()
     void this.#reader.useKinds((type, status) => plans.kindOf(type, status))
@@ -206,6 +212,7 @@ class Simulation {
       choices: this.#conditions.isTold === true ? this.#choices.list() : {},
       story: this.#story,
       events: this.#timeline.count,
+      statuses: new Map([...seen.states.values()].map(({ type, id, status }) => [`${type}/${id}`, status])),
     }
   }
 
@@ -218,8 +225,9 @@ class Simulation {
     for (;;) {
       if (!this.#isFine) return false
       if (isOver()) return true
-      if (this.#timeline.count > eventsMost && !this.#checkers.isQuiet) {
-        this.#checkers.fail('G1', `no end after ${eventsMost} events: something goes round in circles`)
+      const most = this.#conditions.eventsMost ?? eventsMost
+      if (this.#timeline.count > most && !this.#checkers.isQuiet) {
+        this.#checkers.fail('G1', `no end after ${most} events: something goes round in circles`)
         return false
       }
       if (!this.#timeline.step(until)) return isOver()
@@ -244,7 +252,7 @@ class Simulation {
 
   /** Plans what is asked and answers when the storm is over. */
   #planStorm(): number {
-    const { script } = this.#simulator.scenario
+    const script = this.#conditions.script ?? this.#simulator.scenario.script
     if (script !== undefined) {
       this.#actionsLeft = script.length
       for (const { at, ask } of script) {
@@ -378,20 +386,3 @@ class Simulation {
 
 const resourceOf = (seen: { readonly resource: { readonly type: string; readonly id: string } }): string =>
   `${seen.resource.type}/${seen.resource.id}`
-
-class CurrentStage implements Stage {
-  readonly world: SimulatedWorld
-  readonly results: Stream
-  readonly #timeline: Timeline
-
-  constructor(world: SimulatedWorld, results: Stream, timeline: Timeline) {
-    this.world = world
-    this.results = results
-    this.#timeline = timeline
-  }
-
-  /** Drivers are called in events of their process. */
-  get process(): SimulatedProcess {
-    return this.#timeline.current as SimulatedProcess
-  }
-}

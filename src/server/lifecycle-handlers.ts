@@ -1,0 +1,77 @@
+// What is said about declarations themselves: their check, and rehearsals of what would happen.
+import { HomeostatError } from '../base/errors.ts'
+import type { Json, JsonObject } from '../base/json.ts'
+import { checkLifecycles } from '../lifecycle/check-lifecycle.ts'
+import { checkReport } from '../lifecycle/check-report.ts'
+import type { Call, Handlers } from './call.ts'
+import { madeOnce } from './made-once.ts'
+import type { RehearsalQuestion, Strike } from './rehearsals.ts'
+
+export const lifecycleHandlers: Handlers<'checkLifecycle' | 'rehearse' | 'rehearseAll'> = {
+  checkLifecycle({ services, parameters: { type } }) {
+    const { lifecycles } = services.engine
+    const lifecycle = lifecycles.find(({ resource }) => (resource as { readonly type: string }).type === type)
+    if (lifecycle === undefined) throw typeUnknown(type)
+    const { findings, checked } = madeOnce(services, `check ${type}`, () =>
+      checkReport(
+        lifecycle,
+        lifecycles,
+        madeOnce(services, 'check', () => checkLifecycles(lifecycles)),
+      ),
+    )
+    return { findings: findings.map((finding) => ({ ...finding })), checked: [...checked] }
+  },
+  async rehearse(call) {
+    const { strike } = call.query
+    const played = await call.services.rehearsals.play(questionOf(call), strike === undefined ? [] : [strikeOf(strike)])
+    return {
+      ...played,
+      violation: played.violation === null ? null : { promise: played.violation.promise, text: played.violation.text },
+    }
+  },
+  async rehearseAll(call) {
+    const { violation, ...found } = await call.services.rehearsals.search(questionOf(call))
+    if (violation === null) return { ...found, violation }
+    const { promise, text, strike } = violation
+    return { ...found, violation: { promise, text, strike } }
+  },
+}
+
+function questionOf(call: Call<'rehearse'> | Call<'rehearseAll'>): RehearsalQuestion {
+  const { type } = call.parameters
+  const { operation = null, from = null, properties, input } = call.query
+  const plan = call.services.engine.plans.get(type)
+  if (plan === undefined) throw typeUnknown(type)
+  if (operation !== null && !plan.operations.has(operation))
+    throw new HomeostatError('operation_unknown', `A ${type} has no operation ${operation}.`)
+  if (from !== null && !plan.kinds.has(from))
+    throw new HomeostatError('status_unknown', `A ${type} has no status ${from}.`)
+  return {
+    type,
+    operation,
+    from,
+    ...(properties === undefined ? {} : { properties: objectIn('properties', properties) }),
+    ...(input === undefined ? {} : { input: jsonIn('input', input) }),
+  }
+}
+
+const typeUnknown = (type: string) => new HomeostatError('type_unknown', `There is no lifecycle ${type}.`)
+
+function jsonIn(name: string, text: string): Json {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    throw new HomeostatError('request_invalid', `'${name}' is no JSON.`)
+  }
+}
+
+function objectIn(name: string, text: string): JsonObject {
+  const value = jsonIn(name, text)
+  if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value as JsonObject
+  throw new HomeostatError('request_invalid', `'${name}' is no JSON object.`)
+}
+
+function strikeOf(text: string): Strike {
+  const [at, n, fault] = text.split(':') as ['commit' | 'call', string, string]
+  return { at, n: Number(n), fault }
+}

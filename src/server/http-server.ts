@@ -24,6 +24,7 @@ import { Objects } from './objects.ts'
 import { OidcSignIn, type OidcOptions } from './oidc.ts'
 import { knownError, problemOf } from './problem.ts'
 import { RateLimiter, type Rate } from './rate-limiter.ts'
+import { Rehearsals, type OpenRehearser } from './rehearsals.ts'
 import { Router } from './router.ts'
 import type { Services } from './services.ts'
 import { WebhookSender } from './webhook-sender.ts'
@@ -57,6 +58,8 @@ export interface ServerOptions {
   readonly clock?: Clock
   readonly log?: Log
   readonly dev?: DevSwitches | undefined
+  /** Opens the invented world in which operations are rehearsed; null: there is none. */
+  readonly rehearser?: OpenRehearser | null
   /** The folder of the built console, served at `/`. */
   readonly console?: string | undefined
   /** What is served besides the contract, by path; null: nothing is there. */
@@ -264,6 +267,7 @@ function servicesOf(options: ServerOptions, access: 'open' | 'closed'): Services
     bulk: new BulkRunner({ engine, objects, clock, log }),
     webhooks: new WebhookSender({ engine, objects, wire, clock, log, privateAddresses, tries, firstWaitMs }),
     metrics: new Metrics({ engine, wire, clock, version, openStreams: () => streams.open }),
+    rehearsals: new Rehearsals(options.rehearser ?? null, engine.lifecycles, clock),
     dev: dev ?? null,
     version,
     privateAddresses,

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { api } from './bench/api.ts'
 import type { Bench, Figure } from './bench/bench.ts'
 import { decideRate } from './bench/decide-rate.ts'
 import { postgresGround, sqliteGround } from './bench/ground.ts'
@@ -18,8 +19,8 @@ import { throughput } from './bench/throughput.ts'
 import { provenance, writeFigures } from './figures.ts'
 
 const ofStore: Readonly<Record<string, Readonly<Record<string, Bench>>>> = {
-  sqlite: { P1: throughput, P4: latency, P5: recovery, P8: decideRate, P9: idle },
-  postgres: { P2: throughput, P3: sharing, P4: latency, P5: recovery, P9: idle },
+  sqlite: { P1: throughput, P4: latency, P5: recovery, P8: decideRate, P9: idle, P10: api },
+  postgres: { P2: throughput, P3: sharing, P4: latency, P5: recovery, P9: idle, P10: api },
 }
 /** These take minutes: only when asked for. */
 const long: Readonly<Record<string, Bench>> = { P6: powerCut, P7: growth }

@@ -71,7 +71,6 @@ export class Call<Name extends RouteName = RouteName> {
   readonly services: Services
   /** The client's idempotency key, made his own; null: he gave none. */
   readonly key: string | null
-  readonly #hash: string
   #replayed: Json = null
 
   constructor(parts: {
@@ -93,7 +92,11 @@ export class Call<Name extends RouteName = RouteName> {
     this.services = parts.services
     const { key, principal } = parts
     this.key = key === null ? null : sha256(canonical([principal.name, principal.tenant, key]))
-    this.#hash = key === null ? '' : sha256(canonical([parts.name, parts.parameters, parts.query, parts.body ?? null]))
+  }
+
+  /** Of what is asked for: the same key with another one is a mistake. */
+  get #hash(): string {
+    return sha256(canonical([this.name, this.parameters, this.query, this.body ?? null]))
   }
 
   /** What the answer to the same request was made from, when it was asked before. */
@@ -143,12 +146,13 @@ export class Call<Name extends RouteName = RouteName> {
 
   /** What is written with a change: the entry of the audit and, where there is a key, how to answer again. */
   beside(noted: Noted, ref: Json): Beside {
-    const records: RecordChange[] = []
-    if (this.key !== null) {
-      const at = this.services.clock.now()
-      records.push(this.services.objects.change('once', this.key, 0, { hash: this.#hash, at, ref }))
-    }
-    return { records, journal: [this.auditEntry('done', noted)] }
+    return { records: this.#once(ref), journal: [this.auditEntry('done', noted)] }
+  }
+
+  #once(ref: Json): RecordChange[] {
+    if (this.key === null) return []
+    const at = this.services.clock.now()
+    return [this.services.objects.change('once', this.key, 0, { hash: this.#hash, at, ref })]
   }
 
   auditEntry(outcome: 'done' | 'denied', { target, reason = '', detail = null }: Noted): Json {
@@ -185,9 +189,9 @@ export class Call<Name extends RouteName = RouteName> {
       // The same request again, by its key: it changes nothing, and is in the audit already.
       if (hasOwnKey && changes.writes.length === 0) return {}
       const target = noted.target ?? `${resource.type}/${resource.id}`
-      const made = this.beside({ ...noted, target }, { no: resource.no, begun })
-      const records = [...(hasOwnKey ? [] : (made.records ?? [])), ...(more?.(resource) ?? [])]
-      return { ...made, records }
+      const journal = [this.auditEntry('done', { ...noted, target })]
+      const own = hasOwnKey ? [] : this.#once({ no: resource.no, begun })
+      return { records: [...own, ...(more?.(resource) ?? [])], journal }
     })
     if (decision.accepted) return { resource: decision.resource, begun: decision.begun }
     const { code, message, details } = decision.rejection

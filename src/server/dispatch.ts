@@ -1,7 +1,7 @@
 // One request from its first byte to its answer: which row, who asks, may he, does it fit the contract, then the handler.
 import { HomeostatError } from '../base/errors.ts'
 import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
-import { demand, type Principal } from './principal.ts'
+import { whyNot, type Principal } from './principal.ts'
 import { routeOf, routes, type RouteName } from '../protocol/routes.ts'
 import { Call, Reply, Stream, type Asked, type Handler } from './call.ts'
 import { handlers } from './handlers.ts'
@@ -97,24 +97,25 @@ async function answer(parts: DispatchParts, incoming: Incoming, match: Match): P
   const route = routeOf(name)
   const principal = await enter(parts, incoming)
   refuseForgery(parts, incoming, principal)
-  const known = {
-    name,
-    parameters: match.parameters as never,
-    query: queryOf(name, incoming.url) as never,
-    principal,
-    asked: incoming,
-    services,
+  const query = queryOf(name, incoming.url) as never
+  const parameters = match.parameters as never
+  const callWith = (body: unknown, key: string | null) =>
+    new Call<RouteName>({ name, parameters, query, body: body as never, principal, asked: incoming, services, key })
+  const denied = whyDenied(name, principal)
+  if (denied !== null) {
+    await noteDenial(parts, callWith(undefined, null))
+    throw denied
   }
-  await admit(parts, new Call<RouteName>({ ...known, body: undefined as never, key: null }))
   if (route.condition === 'ifMatchDemanded' && incoming.header('if-match') === undefined)
     throw new HomeostatError('precondition_required', 'Send the etag of the resource as If-Match.')
-  const call = new Call<RouteName>({ ...known, body: bodyOf(name, incoming) as never, key: keyOf(name, incoming) })
+  const call = callWith(bodyOf(name, incoming), keyOf(name, incoming))
   if (!withOwnKey.has(name)) await call.findReplay()
   const made = await (handlers[name] as unknown as Handler<RouteName>)(call)
   if (made instanceof Stream) return made
   const reply = made instanceof Reply ? made : new Reply(made)
-  const headers = { ...(call.replayed === null ? {} : { 'idempotent-replayed': 'true' }), ...reply.headers }
-  return new Reply(reply.body, { status: reply.status ?? route.status, headers })
+  const status = reply.status ?? route.status
+  const replayed = call.replayed === null ? null : { 'idempotent-replayed': 'true' }
+  return new Reply(reply.body, { status, headers: { ...replayed, ...reply.headers } })
 }
 
 async function enter({ services, addressLimiter, limiter }: DispatchParts, incoming: Incoming): Promise<Principal> {
@@ -147,36 +148,41 @@ function refuseForgery({ openHosts }: DispatchParts, incoming: Incoming, princip
     throw new HomeostatError('forbidden', 'An open server is called by the name of this machine only.')
 }
 
-async function admit({ denialLimiter, services }: DispatchParts, call: Call<RouteName>): Promise<void> {
-  const { permission, reach } = routeOf(call.name)
-  if (permission === null) return
-  const { principal } = call
-  try {
-    if (principal.via === 'nobody')
-      throw new HomeostatError('unauthenticated', 'Send a token as Authorization: Bearer, or sign in.')
-    demand(principal, permission)
-    if (reach === 'installation' && principal.tenant !== null)
-      throw new HomeostatError('forbidden', `${principal.name} works in tenant ${principal.tenant} only.`)
-  } catch (error) {
-    const target = Object.values(call.parameters).join('/').slice(0, 300)
-    if (denialLimiter.take('all') === 0) await services.objects.write([], [call.auditEntry('denied', { target })])
-    throw error
-  }
+/** Null: he may. */
+function whyDenied(name: RouteName, principal: Principal): HomeostatError | null {
+  const { permission, reach } = routeOf(name)
+  if (permission === null) return null
+  if (principal.via === 'nobody')
+    return new HomeostatError('unauthenticated', 'Send a token as Authorization: Bearer, or sign in.')
+  if (reach === 'installation' && principal.tenant !== null && principal.permissions.has(permission))
+    return new HomeostatError('forbidden', `${principal.name} works in tenant ${principal.tenant} only.`)
+  return whyNot(principal, permission)
+}
+
+async function noteDenial({ denialLimiter, services }: DispatchParts, call: Call<RouteName>): Promise<void> {
+  const target = Object.values(call.parameters).join('/').slice(0, 300)
+  if (denialLimiter.take('all') === 0) await services.objects.write([], [call.auditEntry('denied', { target })])
 }
 
 const pathOf = (url: string): string => url.split('?', 1)[0]!
 
 function queryOf(name: RouteName, url: string): unknown {
   const at = url.indexOf('?')
+  if (at < 0 && emptyQueries.has(name)) return emptyQueries.get(name)
   const given: Record<string, string> = Object.create(null) as Record<string, string>
   for (const [key, value] of new URLSearchParams(at < 0 ? '' : url.slice(at + 1))) {
     if (key in given) throw new HomeostatError('request_invalid', `'${key.slice(0, 50)}' occurs twice in the query.`)
     given[key] = value
   }
   const checked = routes[name].query.safeParse({ ...given })
-  if (checked.success) return checked.data
-  throw requestInvalid('query', checked.error)
+  if (!checked.success) throw requestInvalid('query', checked.error)
+  if (at < 0) emptyQueries.set(name, Object.freeze(checked.data))
+  return checked.data
 }
+
+/** What a row makes of a query that is not there. */
+const emptyQueries = new Map<RouteName, unknown>()
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 function bodyOf(name: RouteName, incoming: Incoming): unknown {
   const route = routeOf(name)
@@ -196,7 +202,7 @@ function bodyOf(name: RouteName, incoming: Incoming): unknown {
 
 function textOf(body: Buffer | null): string {
   try {
-    return body === null ? '' : new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body)
+    return body === null ? '' : utf8.decode(body)
   } catch {
     throw new HomeostatError('request_invalid', 'The body is no UTF-8.')
   }

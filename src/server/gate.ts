@@ -4,7 +4,8 @@ import type { Clock } from '../base/clock.ts'
 import { HomeostatError } from '../base/errors.ts'
 import { secretText } from '../base/random.ts'
 import type { Role } from '../protocol/permissions.ts'
-import { Objects, type SessionRecord } from './objects.ts'
+import { AskedTogether } from './asked-together.ts'
+import { Objects, type Found, type SessionRecord } from './objects.ts'
 import { hashPassword, isPassword } from './password.ts'
 import { everybody, grantedBy, nobodyYet, sha256, type Principal } from './principal.ts'
 
@@ -37,6 +38,8 @@ export interface Entering {
 export class Gate {
   readonly #options: GateOptions
   readonly #adminHash: string | null
+  /** A client with many connections asks with the same token on all of them. */
+  readonly #tokens: AskedTogether<Found<'token'> | null>
   /** Failed sign-ins by account and address: each further one waits longer. */
   readonly #failures = new Map<string, { count: number; until: number }>()
   /** Compared against when there is no such account, so that it takes as long. */
@@ -44,7 +47,8 @@ export class Gate {
 
   constructor(options: GateOptions) {
     this.#options = options
-    const { adminToken } = options
+    const { adminToken, clock, objects } = options
+    this.#tokens = new AskedTogether(clock, (hash) => objects.get('token', hash))
     if (adminToken !== undefined && adminToken.length < 20)
       throw new HomeostatError('listen_refused', 'The admin token is too short: give it at least 20 characters.')
     this.#adminHash = adminToken === undefined ? null : sha256(adminToken)
@@ -103,7 +107,7 @@ export class Gate {
     }
     const now = clock.now()
     if (via === 'token') {
-      const found = await objects.get('token', hash)
+      const found = await this.#tokens.get(hash)
       if (found === null || found.value.expiresAt <= now) return null
       const { id, name, role, scopes, tenant, expiresAt } = found.value
       return {

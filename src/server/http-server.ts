@@ -1,8 +1,6 @@
 // The HTTP server: fastify for connections, limits and headers; the contract's table decides everything else.
-import { createHash } from 'node:crypto'
-import type { ServerResponse } from 'node:http'
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { isIP, type Socket } from 'node:net'
-import helmet from '@fastify/helmet'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { systemClock, type Clock } from '../base/clock.ts'
 import { HomeostatError } from '../base/errors.ts'
@@ -15,7 +13,6 @@ import { Reply, Stream } from './call.ts'
 import { consoleFiles } from './console-files.ts'
 import type { DevSwitches } from './dev-switches.ts'
 import { dispatch, type DispatchParts, type Incoming } from './dispatch.ts'
-import { pageStyle } from './docs-page.ts'
 import { EventStreams, type StreamLimits } from './event-streams.ts'
 import { Gate } from './gate.ts'
 import { Housekeeper } from './housekeeper.ts'
@@ -26,6 +23,7 @@ import { knownError, problemOf } from './problem.ts'
 import { RateLimiter, type Rate } from './rate-limiter.ts'
 import { Rehearsals, type OpenRehearser } from './rehearsals.ts'
 import { Router } from './router.ts'
+import { securityHeaders } from './security-headers.ts'
 import type { Services } from './services.ts'
 import { WebhookSender } from './webhook-sender.ts'
 import { Wire } from './wire.ts'
@@ -95,6 +93,8 @@ export class HomeostatServer {
   readonly #pages: ServerOptions['pages']
   readonly #oidc: OidcSignIn | null
   #url = ''
+  /** Of every answer. */
+  #headers: OutgoingHttpHeaders = {}
 
   constructor(options: ServerOptions) {
     this.#options = options
@@ -112,7 +112,7 @@ export class HomeostatServer {
     const { oidc, secure = false } = options
     this.#oidc = oidc === undefined ? null : new OidcSignIn({ ...this.#services, options: oidc, secure })
     this.#housekeeper = new Housekeeper({ clock, log, objects })
-    const rate = options.rate ?? { perSecond: 2_000, burst: 4_000 }
+    const rate = options.rate ?? { perSecond: 10_000, burst: 20_000 }
     const parts: DispatchParts = {
       services: this.#services,
       router: new Router({ dev: options.dev !== undefined }),
@@ -135,6 +135,7 @@ export class HomeostatServer {
     bulk.start()
     await webhooks.start()
     this.#housekeeper.start()
+    this.#headers = await securityHeaders(this.#options.secure ?? false)
     this.#url = await this.#app.listen({ host: this.#host, port: this.#options.port ?? 4600 })
     return this.#url
   }
@@ -166,7 +167,6 @@ export class HomeostatServer {
       clientErrorHandler: (error, socket) => endBroken(error, socket),
       frameworkErrors: (error, request, reply) => void this.#refuse(error, request, reply),
     })
-    void app.register(helmet, securityHeaders(this.#options.secure ?? false))
     app.removeAllContentTypeParsers()
     const raw = (_request: unknown, body: Buffer, done: (error: null, body: Buffer) => void) => done(null, body)
     app.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit: bodyMax }, raw as never)
@@ -179,20 +179,20 @@ export class HomeostatServer {
   }
 
   async #serve(parts: DispatchParts, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-    const page = (await this.#oidcPage(request)) ?? (await this.#page(request))
-    if (page !== null) return send(reply, page)
-    const answer = await dispatch(parts, incomingOf(request, reply))
-    if (answer instanceof Reply) return send(reply, answer)
+    const isPage = request.method === 'GET' && !request.raw.url!.startsWith('/v1/')
+    const page = isPage ? ((await this.#oidcPage(request)) ?? (await this.#page(request))) : null
+    const answer = page ?? (await dispatch(parts, new FastifyIncoming(request, reply)))
+    if (answer instanceof Reply) return this.#send(reply, answer)
     // Whoever asks only for the head of a stream has it.
-    if (request.method === 'HEAD') return reply.code(200).send()
+    if (request.method === 'HEAD') return this.#send(reply, new Reply(undefined))
     reply.hijack()
-    beginStream(answer, reply)
+    beginStream(answer, reply.raw, this.#headers)
     return reply
   }
 
   /** Where browsers go, not programs: it is no row of the contract. */
-  async #oidcPage({ method, raw, headers, ip }: FastifyRequest): Promise<Reply | null> {
-    if (this.#oidc === null || method !== 'GET') return null
+  async #oidcPage({ raw, headers, ip }: FastifyRequest): Promise<Reply | null> {
+    if (this.#oidc === null) return null
     const [path, query = ''] = raw.url!.split('?', 2) as [string, string?]
     return this.#oidc.answer({ path, query: new URLSearchParams(query), cookie: headers.cookie, address: ip })
   }
@@ -200,8 +200,7 @@ export class HomeostatServer {
   /** Files of the console come before the contract only where the contract has nothing. */
   async #page(request: FastifyRequest): Promise<Reply | null> {
     const path = request.raw.url!.split('?', 1)[0]!
-    const isContract = path.startsWith('/v1/') || /^\/(livez|readyz|metrics|openapi\.json|docs)\b/.test(path)
-    if (request.method !== 'GET' || isContract) return null
+    if (/^\/(livez|readyz|metrics|openapi\.json|docs)\b/.test(path)) return null
     const page = (await this.#pages?.(path)) ?? (path === '/' ? front : null)
     if (page === null) return null
     const cache = page.isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache'
@@ -213,7 +212,23 @@ export class HomeostatServer {
     if (known === null) this.#services.log('error', 'a request met a defect', { error, request: request.id })
     const problem = problemOf(known ?? new HomeostatError('internal', 'A defect of Homeostat.'), String(request.id))
     const headers = { 'content-type': 'application/problem+json; charset=utf-8' }
-    return send(reply, new Reply(problem, { status: problem.status, headers }))
+    return this.#send(reply, new Reply(problem, { status: problem.status, headers }))
+  }
+
+  /** Written by ourselves, in one piece: there are no hooks that would change it. */
+  #send(reply: FastifyReply, { status, headers, body }: Reply): FastifyReply {
+    const isText = typeof body === 'string' || Buffer.isBuffer(body)
+    const content = body === undefined ? '' : isText ? body : JSON.stringify(body)
+    const all: OutgoingHttpHeaders = { ...this.#headers, 'cache-control': 'no-store', ...headers }
+    if (body !== undefined)
+      all['content-type'] ??= isText ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8'
+    if (status !== 204 && status !== 304) all['content-length'] = Buffer.byteLength(content)
+    // Headers that cannot be sent throw here, while it can still be refused.
+    const { raw } = reply
+    raw.writeHead(status ?? 200, all)
+    void reply.hijack()
+    raw.end(content)
+    return reply
   }
 }
 
@@ -274,73 +289,67 @@ function servicesOf(options: ServerOptions, access: 'open' | 'closed'): Services
   }
 }
 
-/** No inline script anywhere; the one inline style of our own pages is named by its hash. */
-function securityHeaders(secure: boolean) {
-  const hash = createHash('sha256').update(pageStyle).digest('base64')
-  return {
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: {
-        'default-src': ["'none'"],
-        'script-src': ["'self'"],
-        'style-src': ["'self'", `'sha256-${hash}'`],
-        'img-src': ["'self'", 'data:'],
-        'font-src': ["'self'"],
-        'connect-src': ["'self'"],
-        'base-uri': ["'none'"],
-        'form-action': ["'self'"],
-        'frame-ancestors': ["'none'"],
-      },
-    },
-    strictTransportSecurity: secure ? { maxAge: 31_536_000 } : false,
-    referrerPolicy: { policy: 'no-referrer' as const },
-    crossOriginResourcePolicy: { policy: 'same-origin' as const },
-    crossOriginOpenerPolicy: { policy: 'same-origin' as const },
-  }
-}
+/** Hardly ever does anybody look at the signal: it is made when it is looked at. */
+class FastifyIncoming implements Incoming {
+  readonly #request: FastifyRequest
+  readonly #reply: FastifyReply
+  #abort: AbortController | null = null
 
-function incomingOf(request: FastifyRequest, reply: FastifyReply): Incoming {
-  const { raw, headers } = request
-  const abort = new AbortController()
-  // The client has gone before it had its answer: nobody waits any more.
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) abort.abort()
-  })
-  return {
-    id: String(request.id),
+  constructor(request: FastifyRequest, reply: FastifyReply) {
+    this.#request = request
+    this.#reply = reply
+  }
+
+  get id(): string {
+    return String(this.#request.id)
+  }
+
+  get method(): string {
     // Node leaves the body out.
-    method: request.method === 'HEAD' ? 'GET' : request.method,
-    url: raw.url!,
-    address: request.ip,
-    header: (name) => {
-      const value = headers[name]
-      return Array.isArray(value) ? value.join(', ') : value
-    },
-    headers,
-    signal: abort.signal,
-    contentType: (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase(),
-    body: Buffer.isBuffer(request.body) ? request.body : null,
+    return this.#request.method === 'HEAD' ? 'GET' : this.#request.method
+  }
+
+  get url(): string {
+    return this.#request.raw.url!
+  }
+
+  get address(): string {
+    return this.#request.ip
+  }
+
+  get headers(): Incoming['headers'] {
+    return this.#request.headers
+  }
+
+  header(name: string): string | undefined {
+    const value = this.headers[name]
+    return Array.isArray(value) ? value.join(', ') : value
+  }
+
+  /** The client has gone before it had its answer: nobody waits any more. */
+  get signal(): AbortSignal {
+    if (this.#abort !== null) return this.#abort.signal
+    const abort = (this.#abort = new AbortController())
+    const { raw } = this.#reply
+    const look = () => void (raw.writableFinished || abort.abort())
+    if (raw.destroyed) look()
+    else raw.once('close', look)
+    return abort.signal
+  }
+
+  get contentType(): string {
+    return (this.#request.headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase()
+  }
+
+  get body(): Buffer | null {
+    return Buffer.isBuffer(this.#request.body) ? this.#request.body : null
   }
 }
 
-function send(reply: FastifyReply, { status, headers, body }: Reply): FastifyReply {
-  void reply.code(status ?? 200)
-  void reply.header('cache-control', 'no-store')
-  for (const [name, value] of Object.entries(headers)) void reply.header(name, value)
-  if (body === undefined) return reply.send()
-  if (typeof body === 'string' || Buffer.isBuffer(body)) {
-    if (headers['content-type'] === undefined) void reply.header('content-type', 'text/plain; charset=utf-8')
-    return reply.send(body)
-  }
-  if (headers['content-type'] === undefined) void reply.header('content-type', 'application/json; charset=utf-8')
-  return reply.send(JSON.stringify(body))
-}
-
-function beginStream({ begin }: Stream, reply: FastifyReply): void {
-  const response: ServerResponse = reply.raw
+function beginStream({ begin }: Stream, response: ServerResponse, headers: OutgoingHttpHeaders): void {
   response.socket?.setNoDelay(true)
   response.writeHead(200, {
-    ...(reply.getHeaders() as Record<string, string>),
+    ...headers,
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
     'x-accel-buffering': 'no',

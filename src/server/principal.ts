@@ -1,5 +1,5 @@
 // Who asks, and what he may do. Decided once per request; what is of another tenant does not exist for him.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { HomeostatError } from '../base/errors.ts'
 import { permissionsOf, type Permission, type Role } from '../protocol/permissions.ts'
 
@@ -45,15 +45,21 @@ export const everybody: Principal = {
   expiresAt: null,
 }
 
-export function demand(principal: Principal, permission: Permission): void {
-  if (principal.permissions.has(permission)) return
-  throw new HomeostatError(
+/** Null: he may. */
+export function whyNot(principal: Principal, permission: Permission): HomeostatError | null {
+  if (principal.permissions.has(permission)) return null
+  return new HomeostatError(
     'forbidden',
     `${principal.name} (${principal.role}) may not do this: it needs '${permission}'.`,
   )
 }
 
+export function demand(principal: Principal, permission: Permission): void {
+  const refusal = whyNot(principal, permission)
+  if (refusal !== null) throw refusal
+}
+
 export const sees = (principal: Principal, tenant: string): boolean =>
   principal.tenant === null || principal.tenant === tenant
 
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+export const sha256 = (text: string): string => hash('sha256', text)

@@ -14,22 +14,25 @@ interface Pattern {
   readonly method: Method
   readonly expression: RegExp
   readonly parameters: readonly string[]
+  readonly slashes: number
   /** Literal characters: the more specific row wins. */
   readonly weight: number
 }
 
 export class Router {
-  readonly #patterns: readonly Pattern[]
+  /** By the number of slashes: what stands in the place of a parameter holds none. */
+  readonly #patterns: ReadonlyMap<number, readonly Pattern[]>
 
   constructor(options: { readonly dev: boolean }) {
     const names = routeNames.filter((name) => options.dev || routeOf(name).dev !== true)
-    this.#patterns = names.map(patternOf).sort((a, b) => b.weight - a.weight)
+    const patterns = names.map(patternOf).sort((a, b) => b.weight - a.weight)
+    this.#patterns = Map.groupBy(patterns, ({ slashes }) => slashes)
   }
 
   /** Throws `route_not_found`, or `method_not_allowed` with the methods that are. */
   match(method: string, path: string): Match {
     const allowed = new Set<string>()
-    for (const pattern of this.#patterns) {
+    for (const pattern of this.#patterns.get(slashesIn(path)) ?? []) {
       const found = pattern.expression.exec(path)
       if (found === null) continue
       if (pattern.method !== method) {
@@ -45,6 +48,12 @@ export class Router {
   }
 }
 
+function slashesIn(path: string): number {
+  let count = 0
+  for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) count++
+  return count
+}
+
 function patternOf(name: RouteName): Pattern {
   const { method, path } = routeOf(name)
   // What stands before a verb may hold colons itself: the last one splits.
@@ -57,6 +66,7 @@ function patternOf(name: RouteName): Pattern {
     method,
     expression: new RegExp(`^${source}$`),
     parameters: parameterNames(path),
+    slashes: slashesIn(path),
     weight: path.replace(/\{\w+\}/g, '').length + (path.includes(':') ? 1_000 : 0),
   }
 }

@@ -10,7 +10,7 @@ import { startLive } from './live.ts'
 import Fleet from './pages/fleet.tsx'
 import SignIn, { spendTicket } from './pages/sign-in.tsx'
 import { Acts } from './parts/act.tsx'
-import { Empty, Loading, Problem } from './parts/bits.tsx'
+import { Empty, Loading, PageHead, Problem } from './parts/bits.tsx'
 import { later, readAhead } from './parts/later.tsx'
 import { applyScheme } from './parts/scheme.ts'
 import { Shell } from './parts/shell.tsx'
@@ -74,9 +74,12 @@ function Page() {
 }
 
 const NotFound = () => (
-  <Empty title="There is no such page.">
-    <Link href="/">Go to the fleet</Link>, or press Ctrl K and type what you look for.
-  </Empty>
+  <>
+    <PageHead title="There is no such page." />
+    <Empty title="Nothing stands at this address.">
+      <Link href="/">Go to the fleet</Link>, or press Ctrl K and type what you look for.
+    </Empty>
+  </>
 )
 
 /** A page that breaks does not take the others with it. */

@@ -8,6 +8,7 @@ import {
   Copy,
   Countdown,
   Empty,
+  PageHead,
   Panel,
   Read,
   ResourceLink,
@@ -28,9 +29,12 @@ export default function ResourcePage({ type, id }: { readonly type: string; read
   const found = useCall('getResource', { path: { type, id } }, { keep: true })
   if (found.error !== null && found.data === undefined && found.error.message.includes('no ')) {
     return (
-      <Empty title={`There is no ${type} ${id}.`}>
-        {found.error.message} <Link href={toList({ type })}>Others of this type</Link>
-      </Empty>
+      <>
+        <PageHead title={<span className="mono">{id}</span>} />
+        <Empty title={`There is no ${type} ${id}.`}>
+          {found.error.message} <Link href={toList({ type })}>Others of this type</Link>
+        </Empty>
+      </>
     )
   }
   return <Read from={found}>{(resource) => <Whole resource={resource} />}</Read>

@@ -13,6 +13,10 @@ interface Detail {
   readonly found?: string
   readonly rule?: string
   readonly what?: string
+  /** Somebody vouched for the step. */
+  readonly skip?: boolean
+  /** The step that was taken back last. */
+  readonly undone?: string
 }
 
 export const detailOf = ({ detail }: Pick<Event, 'detail'>): Detail => (detail ?? {}) as Detail
@@ -28,7 +32,7 @@ export function eventTone(event: Event): 'bad' | 'good' | 'heal' | 'plain' {
 const way = ({ from, to }: Event): string => (from === to || from === '' ? to : `${from} to ${to}`)
 
 export function eventWords(event: Event): string {
-  const { step = '', next = '', attempt, reason = '', operation = '', failed } = detailOf(event)
+  const { step = '', next = '', attempt, reason = '', operation = '', failed, skip, undone } = detailOf(event)
   switch (event.kind) {
     case 'accepted':
       return `${operation} accepted, ${way(event)}${next === '' ? '' : `, first step ${next}`}`
@@ -46,9 +50,10 @@ export function eventWords(event: Event): string {
             `${operation} failed`,
             step === '' ? '' : ` at ${step}`,
             reason === '' ? '' : `: ${reason}`,
+            undone === undefined ? '' : `, ${undone} undone`,
             `; ${way(event)}`,
           ].join('')
-        : `${operation} ended, ${way(event)}`
+        : `${skip === true ? `${step} skipped: ${reason}; ` : ''}${operation} ended, ${way(event)}`
     case 'failed':
       return `${step === '' ? 'it' : step} failed for good: ${reason}; ${way(event)}`
     case 'undone':

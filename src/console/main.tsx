@@ -33,6 +33,7 @@ const Audit = later(() => import('./pages/audit.tsx'))
 const Access = later(() => import('./pages/access.tsx'))
 const Lifecycles = later(() => import('./pages/lifecycles.tsx'))
 const LifecyclePage = later(() => import('./pages/lifecycle.tsx'))
+const Rehearsal = later(() => import('./pages/rehearsal.tsx'))
 const Dev = later(() => import('./pages/dev.tsx'))
 
 function Page() {
@@ -65,7 +66,12 @@ function Page() {
     case 'access':
       return <Access />
     case 'lifecycles':
-      return second === undefined ? <Lifecycles /> : <LifecyclePage key={second} type={second} />
+      if (second === undefined) return <Lifecycles />
+      return third === 'rehearsal' ? (
+        <Rehearsal key={second} type={second} />
+      ) : (
+        <LifecyclePage key={second} type={second} />
+      )
     case 'dev':
       return <Dev />
     default:

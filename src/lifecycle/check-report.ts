@@ -19,7 +19,7 @@ export function checkReport(
   set: readonly AnyLifecycle[],
   faults: readonly Fault[] = checkLifecycles(set),
 ): CheckReport {
-  const { type, operations, heal, drift, rules, timers, relations, probes } = declarationOf(lifecycle)
+  const { type, operations, drift, rules, timers, relations, probes } = declarationOf(lifecycle)
   const findings = faults.filter(({ path }) => path === type || path.startsWith(`${type}.`))
   const kinds = [...kindsOf(lifecycle.resource as ResourceType)].map(([, kind]) => kind)
   const transitional = kinds.filter((kind) => kind === 'transitional').length
@@ -50,7 +50,7 @@ export function checkReport(
       ),
       ...part(
         Object.keys(probes).length,
-        `${count(Object.keys(probes).length, 'question')} to the driver: for every answer it is said where to land (healing of ${count(Object.keys(heal).length, 'status', 'statuses')}, a regular look at ${Object.keys(drift).length}).`,
+        `${count(Object.keys(probes).length, 'question')} to the driver: for every answer it is said where to land (in healing${Object.keys(drift).length === 0 ? '' : ` and in a regular look at ${count(Object.keys(drift).length, 'status', 'statuses')}`}).`,
       ),
       ...part(
         Object.keys(rules).length,

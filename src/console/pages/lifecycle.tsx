@@ -1,9 +1,12 @@
 // One lifecycle: its picture with live figures, and its tables in words.
+import './lifecycle.css'
 import { useCall } from '../api.ts'
+import { asCli } from '../copies.ts'
 import { creates, useLifecycle, type Lifecycle } from '../lifecycle.ts'
-import { Empty, Loading, PageHead, Panel, Read, Scroll, Status, Tag, useTitle } from '../parts/bits.tsx'
+import { Copy, Empty, Loading, PageHead, Panel, Read, Scroll, Status, Tag, useTitle } from '../parts/bits.tsx'
 import { CreateButton } from '../parts/create.tsx'
 import { Diagram } from '../parts/diagram.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { address, go, Link, toList } from '../route.tsx'
 
 export default function LifecyclePage({ type }: { readonly type: string }) {
@@ -23,6 +26,9 @@ export default function LifecyclePage({ type }: { readonly type: string }) {
         <a className="button" href={`/v1${address('lifecycles', type)}/diagram.mmd`}>
           Mermaid
         </a>
+        <Link className="button" href={address('lifecycles', type, 'rehearsal')}>
+          What if ...
+        </Link>
         <Link className="button" href={toList({ type })}>
           Its resources
         </Link>
@@ -43,6 +49,7 @@ export default function LifecyclePage({ type }: { readonly type: string }) {
           )}
         </Read>
       </Panel>
+      <Check type={type} />
       {lifecycle === undefined ? <Loading /> : <Tables lifecycle={lifecycle} />}
     </>
   )
@@ -136,14 +143,53 @@ function Tables({ lifecycle }: { readonly lifecycle: Lifecycle }) {
         <Words title="Rules" note="hold in every committed state" of={rules} />
         <Words title="Timers" note="act by themselves" of={timers} />
         <Words title="Drift" note="when the real world differs" of={drift} />
-        <Panel title="The check">
-          <p>
-            <Tag tone="good">passed</Tag> This server runs, so its declarations passed: names and kinds fit, every
-            transitional status is left by a run, a holder or a healing rule, rules and timers lead somewhere.
-          </p>
-        </Panel>
       </div>
     </>
+  )
+}
+
+/** What the checker looked at before anything ran, and what it thinks of it. */
+function Check({ type }: { readonly type: string }) {
+  const report = useCall('checkLifecycle', { path: { type } })
+  return (
+    <Read from={report}>
+      {({ findings, checked }) => (
+        <Panel
+          title="The check"
+          note={
+            findings.length === 0 ? (
+              <Tag tone="good">passed</Tag>
+            ) : (
+              <Tag tone="warn">passed with {findings.length === 1 ? 'a warning' : `${findings.length} warnings`}</Tag>
+            )
+          }
+          actions={<Copy text={asCli('check')} label="CLI" />}
+        >
+          {findings.length > 0 && (
+            <ul className="findings">
+              {findings.map(({ path, fault, suggestion, severity }) => (
+                <li key={path + fault}>
+                  <Tag tone={severity === 'error' ? 'bad' : 'warn'}>{severity}</Tag>{' '}
+                  <code>{path.slice(type.length + 1) || path}</code> {fault}.{' '}
+                  <span className="quiet">{suggestion}</span>
+                </li>
+              ))}
+            </ul>
+          )}
+          <ul className="checked">
+            {checked.map((line) => (
+              <li key={line}>
+                <Icon name="check" /> <span>{line}</span>
+              </li>
+            ))}
+          </ul>
+          <p className="quiet">
+            What depends on functions or on several commits, no check can see:{' '}
+            <Link href={address('lifecycles', type, 'rehearsal')}>rehearse it under every fault</Link>.
+          </p>
+        </Panel>
+      )}
+    </Read>
   )
 }
 

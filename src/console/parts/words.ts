@@ -58,6 +58,12 @@ export function eventWords(event: Event): string {
       return `${step === '' ? 'it' : step} failed for good: ${reason}; ${way(event)}`
     case 'undone':
       return `${step} undone, ${way(event)}`
+    case 'probed':
+      return `${detailOf(event).probe ?? 'the real world'} was asked and answers ${detailOf(event).answer ?? 'nothing'}${event.from === event.to ? '' : `, ${way(event)}`}`
+    case 'resumed':
+      return `taken over where it stood (${foundWords[detailOf(event).found ?? ''] ?? 'its worker is gone'}), ${event.to}`
+    case 'healed':
+      return `healed (${foundWords[detailOf(event).found ?? ''] ?? 'it was stuck'}), ${way(event)}`
     default:
       return [spaced(event.kind), step, reason, event.from === event.to ? '' : way(event)].filter(Boolean).join(' · ')
   }

@@ -17,6 +17,8 @@ interface Detail {
   readonly skip?: boolean
   /** The step that was taken back last. */
   readonly undone?: string
+  readonly probe?: string
+  readonly answer?: string
 }
 
 export const detailOf = ({ detail }: Pick<Event, 'detail'>): Detail => (detail ?? {}) as Detail

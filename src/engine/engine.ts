@@ -80,6 +80,7 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
   #state: 'new' | 'starting' | 'running' | 'stopping' | 'stopped' = 'new'
   #stopListening: (() => void) | null = null
   #cancelRebirth: (() => void) | null = null
+  #drained: Promise<void> | null = null
   /** For stores that tell only of what was written here: asks from time to time whether others wrote. */
   readonly #listener: Rhythm
   #heard = 0
@@ -153,6 +154,17 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
       await this.stop()
       throw error
     }
+  }
+
+  /** Takes on no more work: waits for calls under way, gives the runs to other workers. It still answers, until it is stopped. */
+  async drain(): Promise<void> {
+    this.#drained ??= this.#tenure?.drain(this.settings.stopPatienceMs) ?? Promise.resolve()
+    await this.#drained
+  }
+
+  /** Whether it was asked to take on no more work. */
+  get isDraining(): boolean {
+    return this.#drained !== null
   }
 
   /** Starts nothing more, waits for calls under way, gives back the runs. Nothing is left behind: no timer, no promise. */
@@ -297,7 +309,8 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
       log: this.#log,
       foreign: this.#foreign,
       policy: this.#policy,
-      settings: this.settings,
+      // One that was drained begins anew as one that only answers.
+      settings: this.#drained === null ? this.settings : { ...this.settings, worker: false },
       isStoreNear: this.#isStoreNear(),
       onLost: () => this.#lost(),
     })

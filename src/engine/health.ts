@@ -2,6 +2,7 @@
 import type { Clock, Millis } from '../base/clock.ts'
 import type { Incarnation } from '../decision/state.ts'
 import type { Door } from './door.ts'
+import type { LaneFigures } from './lanes.ts'
 import type { EngineSettings } from './options.ts'
 import type { Tenure } from './tenure.ts'
 
@@ -17,6 +18,7 @@ export interface Health {
     readonly owned: number
     readonly underWay: number
     readonly queued: number
+    readonly lanes: readonly LaneFigures[]
     readonly calls: number
     readonly aborted: number
   } | null
@@ -60,8 +62,9 @@ export function healthOf(engine: {
         ? null
         : {
             owned: acting.worker.owned,
-            underWay: acting.worker.underWay,
-            queued: acting.worker.queued,
+            underWay: acting.worker.lanes.running,
+            queued: acting.worker.lanes.queued,
+            lanes: acting.worker.lanes.figures,
             ...acting.worker.figures,
           },
     healing: acting === null ? null : { ...acting.healer.figures },

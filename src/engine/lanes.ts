@@ -47,6 +47,15 @@ class Tenants<W extends Waiting> {
   }
 }
 
+export interface LaneFigures {
+  readonly lane: Lane
+  /** Calls that hold room, and those that wait for it. */
+  readonly running: number
+  readonly waiting: number
+  /** Room that the other lanes cannot take. */
+  readonly floor: number
+}
+
 export class Lanes<W extends Waiting> {
   readonly #capacity: number
   readonly #floor: number
@@ -73,6 +82,15 @@ export class Lanes<W extends Waiting> {
   get queued(): number {
     const { delete: deletes, heal, user, background } = this.#waiting
     return deletes.size + heal.size + user.size + background.size
+  }
+
+  get figures(): readonly LaneFigures[] {
+    return lanes.map((lane) => ({
+      lane,
+      running: this.#running[lane],
+      waiting: this.#waiting[lane].size,
+      floor: this.#floor,
+    }))
   }
 
   /** Takes room at once when the lane has some and nobody waits before; else the caller adds it to the line. */

@@ -2,6 +2,7 @@
 //
 //   new -> serving   registered; the worker and its companions act
 //   serving -> lost  the lease is gone: all calls aborted, nothing written any more; the engine begins another tenure
+//   serving -> idle  drained: calls awaited, runs given back; the lease stays, requests are still taken
 //   serving -> over  stopped in order: calls awaited, runs given back, goodbye said
 import type { Clock } from '../base/clock.ts'
 import type { Random } from '../base/random.ts'
@@ -123,6 +124,13 @@ export class Tenure {
   lose(): void {
     this.acting?.worker.lose()
     void this.#stopCompanions()
+  }
+
+  /** Nothing acts here any more; what is under way is waited for, the rest given back. */
+  async drain(patienceMs: number): Promise<void> {
+    await this.#stopCompanions()
+    await this.acting?.worker.stop(patienceMs)
+    this.acting = null
   }
 
   async stop(patienceMs: number): Promise<void> {

@@ -99,12 +99,9 @@ export class Worker {
     return this.#owned.size
   }
 
-  get underWay(): number {
-    return this.#lanes.running
-  }
-
-  get queued(): number {
-    return this.#lanes.queued
+  /** Calls under way and waiting, by lane. */
+  get lanes(): Lanes<RunCall> {
+    return this.#lanes
   }
 
   /** What was committed here. */

@@ -77,7 +77,8 @@ export const commitStatements = {
       from f, ${rowsOf('runs', 5 + widthOf('events'))})`),
 
   /** Chained by hashes as chain.ts does it. */
-  journal: `with recursive head as (select n, hash from journal union all select 0, repeat('0', 64) order by n desc limit 1),
+  journal: `with recursive last as (select n, hash from journal order by n desc limit 1),
+    head as materialized (select coalesce((select n from last), 0) as n, coalesce((select hash from last), repeat('0', 64)) as hash),
     v as (select * from ${rowsOf('journal')}),
     chain as (
       select head.n + 1 as n, v.value, encode(sha256(convert_to(head.hash || chr(10) || (head.n + 1) || chr(10) || v.shown, 'UTF8')), 'hex') as hash,

@@ -5,7 +5,7 @@
 import { addressOf } from '../../src/store/postgres/address.ts'
 import type { Step } from '../../src/store/postgres/pipeline.ts'
 import { commitSettings } from '../../src/store/postgres/statements.ts'
-import { Numbers, Texts, textsOf } from '../../src/store/postgres/texts.ts'
+import { numbersOf, textsFrom, textsOf } from '../../src/store/postgres/texts.ts'
 import { Wire } from '../../src/store/postgres/wire.ts'
 
 const steps = 4
@@ -118,8 +118,14 @@ export class PostgresBare {
 
 function stepsOf(batch: readonly Waiting[]): Step[] {
   const now = Date.now()
-  const begins = { no: new Numbers(), at: new Numbers() }
-  const done = { op: new Numbers(), step: new Numbers(), result: new Texts(), status: new Texts(), at: new Numbers() }
+  const begins = { no: [] as number[], at: [] as number[] }
+  const done = {
+    op: [] as number[],
+    step: [] as number[],
+    result: [] as string[],
+    status: [] as string[],
+    at: [] as number[],
+  }
   for (const { op, step, result } of batch) {
     if (step === 0) {
       begins.no.push(op)
@@ -133,10 +139,11 @@ function stepsOf(batch: readonly Waiting[]): Step[] {
     done.at.push(now)
   }
   const found: Step[] = []
-  if (begins.no.count > 0) found.push({ name: 'begin', values: [begins.no.value, begins.at.value] })
-  if (done.op.count > 0) {
-    found.push({ name: 'step', values: [done.op.value, done.step.value, done.result.value, done.at.value] })
-    found.push({ name: 'update', values: [done.op.value, done.step.value, done.status.value, done.at.value] })
+  if (begins.no.length > 0) found.push({ name: 'begin', values: [numbersOf(begins.no), numbersOf(begins.at)] })
+  if (done.op.length > 0) {
+    const [op, step, at] = [numbersOf(done.op), numbersOf(done.step), numbersOf(done.at)]
+    found.push({ name: 'step', values: [op, step, textsFrom(done.result), at] })
+    found.push({ name: 'update', values: [op, step, textsFrom(done.status), at] })
   }
   return found
 }

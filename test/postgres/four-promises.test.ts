@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Resource } from '../../src/decision/state.ts'
 import { openPostgresStore, type PostgresStore } from '../../src/postgres.ts'
 import { resolverStatements } from '../../src/store/postgres/committer.ts'
+import { rowsOf } from '../../src/store/postgres/sheet.ts'
 import { commitStatements } from '../../src/store/postgres/statements.ts'
 import type { Store } from '../../src/store/store.ts'
 import { changed, sampleBatch, sampleKinds, sampleResource, sampleRun } from '../../src/testing/store-samples.ts'
@@ -103,7 +104,7 @@ test('zombie: nothing that an owner writes after ownership moved on is accepted,
 })
 
 test('zombie, control: without the fence, finished resources are dragged back', async () => {
-  const unfenced = commits['steps']!.replace('and s.revision = v.was and s.epoch = v.epoch', '')
+  const unfenced = commits['steps']!.replace('and s.revision = v.was and s.epoch = v.fence', '')
   const found = await sabotaged(commits, { steps: unfenced }, thawed)
   expect(found).toEqual({ refused: 0, dragged: 200, events: 200, beats: false })
 })
@@ -236,7 +237,7 @@ test('family rule: of a child that begins and a parent that freezes, exactly one
 /** Numbers from a sequence: nobody waits for anybody. The pause stands for a flush that takes its time. */
 const unlocked = `with f as (select nextval('public.free_number') - 1 as events, 0 as runs, pg_sleep($1::int8 * 0 + random() * 0.004)),
     c as (insert into commit (batch, n) select $4::int8, events from f),
-    e as (insert into event (first, body) select f.events + v.place, v.body from f, unnest($5::int8[], string_to_array($6::text, chr(1), chr(2))) v(place, body))
+    e as (insert into event (first, body) select f.events + v.place, v.body from f, ${rowsOf('events', 5)})
     select max(events), 1 / count(*) from f where $2::int8 >= 0 and $3::int8 >= 0`
 
 test('family rule, control: without the lock both do', async () => {

@@ -13,6 +13,7 @@ import { codeOf, isDeadlock, isMismatch, isUndone, translated } from './failures
 import type { Row, Step } from './pipeline.ts'
 import { planOf, unknownShapes, type Plan } from './planner.ts'
 import { UnknownShape, type Shapes } from './shapes.ts'
+import { noRows } from './sheet.ts'
 import { checkingParts, writingParts } from './statements.ts'
 import { numbersOf } from './texts.ts'
 import type { Verifier } from './verifier.ts'
@@ -189,13 +190,14 @@ function stepsOf({ sheet }: Plan, batch: Batch, id: number, judged: number): { s
     const columns = sheet.find(name)
     if (columns === null) continue
     const values = columns.values
-    if (name === 'steps' || name === 'changes') values.push(own, String(columns.count))
+    if (name === 'steps' || name === 'ledgerSteps' || name === 'changes' || name === 'ends')
+      values.push(own, String(columns.count))
     else if (name === 'newStates') values.push(own)
     else if (name === 'recordChanges' || name === 'recordDeletes') values.push(String(columns.count))
-    steps.push({ name, values })
+    steps.push({ name: name === 'ends' ? 'changes' : name, values })
   }
   const numberedAt = steps.length
-  const events = sheet.find('events')?.values ?? ['{}', '']
+  const events = sheet.find('events')?.values ?? noRows('events')
   const runs = sheet.find('runs')?.values
   const heads = [String(batch.events.length), String(batch.ended.length), String(judged), own]
   if (runs === undefined) steps.push({ name: 'number', values: [...heads, ...events] })

@@ -1,54 +1,48 @@
 // Several prepared statements in one round trip and one transaction: a Bind and an Execute for each and a single Sync. The first
 // that fails makes the server undo all of them; without BEGIN and COMMIT there is nothing else to send.
 import type { Connection, Submittable } from 'pg'
+import type { Frame, Value } from './frame.ts'
 
 export interface Step {
   /** The name it was prepared under. */
   readonly name: string
-  /** As texts: the server knows the types. */
-  readonly values: readonly (string | null)[]
+  readonly values: readonly Value[]
 }
 
 /** Columns as texts. */
 export type Row = readonly (string | null)[]
 
 interface Messages {
-  bind(config: { statement: string; values: readonly (string | null)[] }): void
-  execute(config: object): void
-  sync(): void
-  readonly stream: { cork(): void; uncork(): void }
+  readonly stream: { write(bytes: Uint8Array): void }
 }
 
 /** What the driver calls, as it calls a query of its own. */
 export class Pipeline implements Submittable {
+  private readonly frame: Frame
   private readonly steps: readonly Step[]
   private readonly results: Row[][] = []
   private rows: Row[] = []
   private readonly done: (results: readonly (readonly Row[])[]) => void
   private readonly failed: (error: Error) => void
 
+  /** The frame is this pipeline's until it is done: nothing else may be written into it. */
   constructor(
+    frame: Frame,
     steps: readonly Step[],
     done: (results: readonly (readonly Row[])[]) => void,
     failed: (error: Error) => void,
   ) {
+    this.frame = frame
     this.steps = steps
     this.done = done
     this.failed = failed
   }
 
   submit(connection: Connection): void {
-    const messages = connection as unknown as Messages
-    messages.stream.cork()
-    try {
-      for (const { name, values } of this.steps) {
-        messages.bind({ statement: name, values })
-        messages.execute({})
-      }
-      messages.sync()
-    } finally {
-      messages.stream.uncork()
-    }
+    const { frame } = this
+    frame.begin()
+    for (const { name, values } of this.steps) frame.statement(name, values)
+    ;(connection as unknown as Messages).stream.write(frame.finished())
   }
 
   handleDataRow({ fields }: { fields: Row }): void {

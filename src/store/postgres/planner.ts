@@ -20,6 +20,7 @@ const withoutRun = -1
 const orphansOf = ({ ledger }: Resource): 1 | null => (ledger.length > 0 && hasOrphan(ledger) ? 1 : null)
 const dueOf = (run: Run | null): number | null => (run === null || run.parked !== null ? null : run.dueAt)
 const overdueOf = (run: Run | null): number | null => (run === null ? null : overdueAt(run) || null)
+const ownerOf = (run: Run | null, live: boolean): number | null => (run !== null ? run.owner : live ? withoutRun : null)
 const byNo = (a: { readonly write: Write }, b: { readonly write: Write }) => a.write.after.no - b.write.after.no
 
 export interface Plan {
@@ -113,6 +114,28 @@ function planRest(batch: Batch, sheet: Sheet): void {
   for (const value of batch.journal ?? []) sheet.of('journal').push(++place, JSON.stringify(value), canonical(value))
 }
 
+/** Whether the same worker goes on with the same run, of which nothing changes that is settled when it is accepted. */
+function isSameRun(before: Resource, after: Resource): boolean {
+  const was = before.run
+  const is = after.run
+  return (
+    was !== null &&
+    is !== null &&
+    before.epoch === after.epoch &&
+    was.owner === is.owner &&
+    was.begun === is.begun &&
+    was.kind === is.kind &&
+    was.operation === is.operation &&
+    was.input === is.input &&
+    was.by === is.by &&
+    was.lane === is.lane &&
+    was.forced === is.forced &&
+    was.previous === is.previous &&
+    was.askedBy === is.askedBy &&
+    was.acceptedAt === is.acceptedAt
+  )
+}
+
 /** Puts writes where they belong. */
 export class Places {
   private readonly shapes: Shapes
@@ -150,7 +173,8 @@ export class Places {
       this.changeCold(after, isTerminal)
     }
     if (before !== after && isStepOnly(before, after)) this.step(before, after, shape, last)
-    else this.sheet.of('changes').push(after.no, before.revision, before.epoch, ...this.hotValues(after, shape, last))
+    else if (before !== after && isSameRun(before, after)) this.ledgerStep(before, after, shape, last)
+    else this.change(before, after, shape, last)
   }
 
   private create(after: Resource, shape: Shape, last: number | null): void {
@@ -170,37 +194,86 @@ export class Places {
         linksOf(after),
       )
     if (!isTerminal) this.relink(after, null)
-    this.sheet.of('newStates').push(after.no, ...this.hotValues(after, shape, last ?? 0))
+    const { run } = after
+    const live = isLive(after, shape.kind)
+    this.sheet
+      .of('newStates')
+      .push(
+        after.no,
+        shape.id,
+        after.revision,
+        after.epoch,
+        after.since,
+        last ?? 0,
+        ownerOf(run, live),
+        run === null ? null : laneCodes[run.lane],
+        dueOf(run),
+        overdueOf(run),
+        wakeOf(after.timers),
+        live ? null : shape.id,
+        orphansOf(after),
+        run === null ? null : fixedOf(run),
+        run === null ? null : restOf(run),
+        extraOf(after),
+      )
   }
 
   private step(before: Resource, after: Resource, shape: Shape, last: number | null): void {
     const run = after.run!
     const { no, revision, epoch, since } = after
+    const by = revision - before.revision
     this.sheet
       .of('steps')
-      .push(no, before.revision, epoch, shape.id, revision, since, last, dueOf(run), overdueOf(run), restOf(run))
+      .push(no, before.revision, by, epoch, shape.id, since, last, dueOf(run), overdueOf(run), restOf(run))
   }
 
-  private hotValues(after: Resource, shape: Shape, last: number | null): (number | string | null)[] {
+  private ledgerStep(before: Resource, after: Resource, shape: Shape, last: number | null): void {
+    const run = after.run!
+    const { no, revision, epoch, since } = after
+    this.sheet
+      .of('ledgerSteps')
+      .push(
+        no,
+        before.revision,
+        revision - before.revision,
+        epoch,
+        shape.id,
+        since,
+        last,
+        dueOf(run),
+        overdueOf(run),
+        restOf(run),
+        wakeOf(after.timers),
+        orphansOf(after),
+        extraOf(after),
+      )
+  }
+
+  private change(before: Resource, after: Resource, shape: Shape, last: number | null): void {
     const { run } = after
     const live = isLive(after, shape.kind)
-    return [
-      shape.id,
-      after.revision,
-      after.epoch,
-      after.since,
-      last,
-      run !== null ? run.owner : live ? withoutRun : null,
-      run === null ? null : laneCodes[run.lane],
-      dueOf(run),
-      overdueOf(run),
-      wakeOf(after.timers),
-      live ? null : shape.id,
-      orphansOf(after),
-      run === null ? null : fixedOf(run),
-      run === null ? null : restOf(run),
-      extraOf(after),
-    ]
+    this.sheet
+      .of(run === null ? 'ends' : 'changes')
+      .push(
+        after.no,
+        before.revision,
+        after.revision - before.revision,
+        before.epoch,
+        after.epoch - before.epoch,
+        shape.id,
+        after.since,
+        last,
+        ownerOf(run, live),
+        run === null ? null : laneCodes[run.lane],
+        dueOf(run),
+        overdueOf(run),
+        wakeOf(after.timers),
+        live ? null : shape.id,
+        orphansOf(after),
+        run === null ? null : fixedOf(run),
+        run === null ? null : restOf(run),
+        extraOf(after),
+      )
   }
 
   private changeCold(after: Resource, isTerminal: boolean): void {

@@ -22,11 +22,12 @@ export async function rejudge(wire: Wire, shapes: Shapes, kindOf: KindOf): Promi
       const sheet = new Sheet()
       const places = new Places(shapes, sheet)
       for (const state of states) places.rejudge(state)
-      for (const name of ['changes', 'coldChanges', 'linkDeletes', 'newLinks'] as const) {
+      for (const name of ['changes', 'ends', 'coldChanges', 'linkDeletes', 'newLinks'] as const) {
         const columns = sheet.find(name)
         if (columns === null) continue
-        const extra = name === 'changes' ? ['0', String(columns.count)] : []
-        await wire.run([{ name, values: [...columns.values, ...extra] }])
+        const isChange = name === 'changes' || name === 'ends'
+        const extra = isChange ? ['0', String(columns.count)] : []
+        await wire.run([{ name: isChange ? 'changes' : name, values: [...columns.values, ...extra] }])
       }
       after = states.at(-1)?.no ?? after
       more = states.length === page

@@ -1,43 +1,54 @@
 // Everything that a batch writes, as columns for statements: one parameter for each column, however many rows there are.
-import { Numbers, Texts, textsOf } from './texts.ts'
+import { arrayOf, Column, type Cell, type ColumnType } from './column.ts'
+import type { Value } from './frame.ts'
 
-type Type = 'int8' | 'int4' | 'float8' | 'text'
-type Spec = Readonly<Record<string, Type>>
+type Spec = Readonly<Record<string, ColumnType>>
 
-/** Columns by name, with their types. What is stored depends on the statements, not on these: they may change. */
+/** `was` and `fence`: the revision and epoch that are expected; `by` and `raised`: by how much they grow. */
+const step = {
+  no: 'int8',
+  was: 'int4',
+  by: 'int4',
+  fence: 'int4',
+  shape: 'int4',
+  since: 'float8',
+  seq: 'int4',
+  due: 'float8',
+  overdue: 'float8',
+  rest: 'text',
+} as const satisfies Spec
+const change = {
+  no: 'int8',
+  was: 'int4',
+  by: 'int4',
+  fence: 'int4',
+  raised: 'int4',
+  shape: 'int4',
+  since: 'float8',
+  seq: 'int4',
+  owner: 'int8',
+  lane: 'int4',
+  due: 'float8',
+  overdue: 'float8',
+  wake: 'float8',
+  settled: 'int4',
+  orphans: 'int4',
+  run: 'text',
+  rest: 'text',
+  extra: 'text',
+} as const satisfies Spec
+
+/**
+ * Columns by name, with their types. The first tells rows apart and is never null. What is stored depends on the statements, not on
+ * these: they may change.
+ */
 export const specs = {
-  steps: {
-    no: 'int8',
-    was: 'int4',
-    epoch: 'int4',
-    shape: 'int4',
-    revision: 'int4',
-    since: 'float8',
-    seq: 'int4',
-    due: 'float8',
-    overdue: 'float8',
-    rest: 'text',
-  },
-  changes: {
-    no: 'int8',
-    was: 'int4',
-    fence: 'int4',
-    shape: 'int4',
-    revision: 'int4',
-    epoch: 'int4',
-    since: 'float8',
-    seq: 'int4',
-    owner: 'int8',
-    lane: 'int4',
-    due: 'float8',
-    overdue: 'float8',
-    wake: 'float8',
-    settled: 'int4',
-    orphans: 'int4',
-    run: 'text',
-    rest: 'text',
-    extra: 'text',
-  },
+  steps: step,
+  /** A step that also changes what there seldom is. */
+  ledgerSteps: { ...step, wake: 'float8', orphans: 'int4', extra: 'text' },
+  /** Whatever else changes a state; apart from it where no run is left: then most columns are the same in all rows. */
+  changes: change,
+  ends: change,
   newStates: {
     no: 'int8',
     shape: 'int4',
@@ -100,35 +111,49 @@ export const specs = {
 
 export type Part = keyof typeof specs
 
-/** `unnest(...) v(...)` of a part, its parameters from the given number on. */
+/** The rows of a part as `v`, its parameters from the given number on: one for the first column, two for each other. */
 export function rowsOf(part: Part, from = 1): string {
-  const spec: Spec = specs[part]
-  const columns = Object.values(spec).map((type, i) =>
-    type === 'text' ? textsOf(from + i) : `$${from + i}::${type}[]`,
+  const columns = Object.entries(specs[part] as Spec)
+  const arrays = columns.map(([, type], i) => arrayOf(type, i === 0 ? from : from + 2 * i - 1))
+  const names = columns.map(([name]) => name)
+  const values = columns.map(([name, type], i) =>
+    i === 0 ? `u.${name}` : `coalesce(u.${name}, $${from + 2 * i}::${type}) as ${name}`,
   )
-  return `unnest(${columns.join(', ')}) v(${Object.keys(spec).join(', ')})`
+  return `(select ${values.join(', ')} from unnest(${arrays.join(', ')}) u(${names.join(', ')})) v`
 }
 
-export const widthOf = (part: Part): number => Object.keys(specs[part]).length
+/** How many parameters it has. */
+export const widthOf = (part: Part): number => 2 * Object.keys(specs[part]).length - 1
 
 /** One part of a sheet. Texts are never '': what may be is put through `toText`. */
 export class Columns {
-  private readonly columns: readonly (Numbers | Texts)[]
-  count = 0
+  private readonly columns: readonly Column[]
 
   constructor(part: Part) {
-    this.columns = Object.values(specs[part] as Spec).map((type) => (type === 'text' ? new Texts() : new Numbers()))
+    this.columns = Object.values(specs[part] as Spec).map((type) => new Column(type))
   }
 
-  push(...values: readonly (number | string | null)[]): void {
-    for (let i = 0; i < values.length; i++) this.columns[i]!.push(values[i] as never)
-    this.count++
+  get count(): number {
+    return this.columns[0]!.count
   }
 
-  get values(): string[] {
-    return this.columns.map((column) => column.value)
+  push(...values: readonly Cell[]): void {
+    for (let i = 0; i < values.length; i++) this.columns[i]!.add(values[i]!)
+  }
+
+  get values(): Value[] {
+    const values: Value[] = []
+    for (let i = 0; i < this.columns.length; i++) {
+      const column = this.columns[i]!
+      if (i === 0) values.push(column.asArray())
+      else column.putInto(values)
+    }
+    return values
   }
 }
+
+/** The parameters of a part that has no rows. */
+export const noRows = (part: Part): Value[] => new Columns(part).values
 
 export class Sheet {
   private readonly parts = new Map<Part, Columns>()

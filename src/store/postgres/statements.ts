@@ -13,6 +13,10 @@ const after = (part: Part, offset = 1) => `$${widthOf(part) + offset}`
 const lastEvent = (batch: string) =>
   `batch = case when v.seq is null then s.batch else ${batch}::int8 end, seq = coalesce(v.seq, s.seq)`
 
+const stepped =
+  'shape = v.shape, revision = v.was + v.by, since = v.since, due = v.due, overdue = v.overdue, rest = v.rest'
+const asWas = 's.no = v.no and s.revision = v.was and s.epoch = v.fence'
+
 const stateColumns =
   'no, batch, shape, revision, epoch, since, seq, owner, lane, due, overdue, wake, settled, orphans, run, rest, extra'
 const resourceColumns = 'no, type, id, parent, terminal, tenant, name, created, properties, links'
@@ -29,16 +33,19 @@ function numbered(ends: string): string {
 export const commitStatements = {
   /** + batch, count */
   steps: mustBe(
-    `update state s set shape = v.shape, revision = v.revision, since = v.since, due = v.due, overdue = v.overdue, rest = v.rest,
-      ${lastEvent(after('steps'))} from ${rowsOf('steps')} where s.no = v.no and s.revision = v.was and s.epoch = v.epoch`,
+    `update state s set ${stepped}, ${lastEvent(after('steps'))} from ${rowsOf('steps')} where ${asWas}`,
     after('steps', 2),
   ),
   /** + batch, count */
+  ledgerSteps: mustBe(
+    `update state s set ${stepped}, wake = v.wake, orphans = (v.orphans = 1), extra = v.extra, ${lastEvent(after('ledgerSteps'))}
+      from ${rowsOf('ledgerSteps')} where ${asWas}`,
+    after('ledgerSteps', 2),
+  ),
+  /** + batch, count */
   changes: mustBe(
-    `update state s set shape = v.shape, revision = v.revision, epoch = v.epoch, since = v.since, owner = v.owner, lane = v.lane::int2,
-      due = v.due, overdue = v.overdue, wake = v.wake, settled = v.settled, orphans = (v.orphans = 1), run = v.run, rest = v.rest,
-      extra = v.extra, ${lastEvent(after('changes'))} from ${rowsOf('changes')}
-      where s.no = v.no and s.revision = v.was and s.epoch = v.fence`,
+    `update state s set ${stepped}, epoch = v.fence + v.raised, owner = v.owner, lane = v.lane::int2, wake = v.wake, settled = v.settled,
+      orphans = (v.orphans = 1), run = v.run, extra = v.extra, ${lastEvent(after('changes'))} from ${rowsOf('changes')} where ${asWas}`,
     after('changes', 2),
   ),
   /** + batch */
@@ -112,7 +119,9 @@ export const commitStatements = {
 /** Before the commit is numbered, in this order. */
 export const writingParts = [
   'steps',
+  'ledgerSteps',
   'changes',
+  'ends',
   'newResources',
   'newStates',
   'coldChanges',

@@ -1,5 +1,5 @@
-// Values as the server takes them: many rows in one parameter for each column. Numbers go as an array literal, texts joined by a
-// character that no text of ours contains (measured: three times as fast as arrays of quoted texts).
+// Texts as the server takes them: many rows in one parameter, joined by a character that no text of ours contains (measured: three times
+// as fast as arrays of quoted texts). Few numbers go as an array literal; a commit's go in binary form (column.ts).
 import { fromText as fromWellFormed, toText as toWellFormed } from '../sqlite/codec.ts'
 
 /** Joins the texts of a column, stands for null in it, and marks a text that is kept as its JSON. */
@@ -28,38 +28,13 @@ export const toNullableText = (value: string | null): string | null => (value ==
 /** The SQL of a text column given as one parameter. */
 export const textsOf = (parameter: number): string => `string_to_array($${parameter}::text, chr(1), chr(2))`
 
-/** None of them may be ''. */
-export class Texts {
-  private readonly texts: string[] = []
-
-  push(text: string | null): void {
-    this.texts.push(text === null ? nothing : text)
-  }
-
-  get value(): string {
-    return this.texts.join(separator)
-  }
-}
-
-export class Numbers {
-  private readonly numbers: (number | 'null')[] = []
-
-  push(value: number | null): void {
-    this.numbers.push(value === null ? 'null' : value)
-  }
-
-  get count(): number {
-    return this.numbers.length
-  }
-
-  get value(): string {
-    return `{${this.numbers.join()}}`
-  }
-}
-
 export const numbersOf = (values: readonly (number | null)[]): string =>
   `{${values.map((value) => (value === null ? 'null' : value)).join()}}`
 
+/** None of them may be ''. */
 export function textsFrom(values: readonly (string | null)[]): string {
-  return values.map((value) => (value === null ? nothing : value)).join(separator)
+  // Not by map and join: a commit has thousands of them.
+  let joined = values[0] ?? nothing
+  for (let i = 1; i < values.length; i++) joined += separator + (values[i] ?? nothing)
+  return values.length === 0 ? '' : joined
 }

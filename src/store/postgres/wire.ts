@@ -4,6 +4,7 @@ import pg from 'pg'
 import type { ClientConfig, Submittable } from 'pg'
 import { systemClock } from '../../base/clock.ts'
 import { HomeostatError } from '../../base/errors.ts'
+import { Frame } from './frame.ts'
 import { Pipeline, type Row, type Step } from './pipeline.ts'
 
 /** Named statements, by name. They are prepared when a connection opens: in the middle of a failed pipeline it would be skipped. */
@@ -27,6 +28,8 @@ export class Wire {
   private readonly client: pg.Client
   private last: Promise<unknown> = Promise.resolve()
   private notices = 0
+  /** One question at a time: its answer means that the frame has been read. */
+  private readonly frame = new Frame()
   private readonly answerMs: number | undefined
   isOpen = true
 
@@ -80,7 +83,7 @@ export class Wire {
     return this.inTurn(
       () =>
         new Promise((resolve, reject) => {
-          this.client.query(new Pipeline(steps, resolve, reject) as unknown as Submittable)
+          this.client.query(new Pipeline(this.frame, steps, resolve, reject) as unknown as Submittable)
         }),
     )
   }

@@ -18,7 +18,19 @@ import {
   type StoredEvent,
 } from '../decision/state.ts'
 import type { Plans } from '../lifecycle/plan.ts'
-import type { JournalEntry, ListQuery, StatusCount, Store, StoredRecord, WorkerRow } from '../store/store.ts'
+import type {
+  Beside,
+  IncidentsQuery,
+  JournalEntry,
+  ListQuery,
+  OfTenant,
+  RecordsQuery,
+  StatusCount,
+  Store,
+  StoredRecord,
+  TenantEvents,
+  WorkerRow,
+} from '../store/store.ts'
 import type { EngineSettings } from './options.ts'
 import { askNamed, read } from './read.ts'
 import { endedRunView, liveRunView, type RunView } from './run-waiter.ts'
@@ -34,7 +46,26 @@ export interface Orphan {
   readonly entry: LedgerEntry
 }
 
+/** Where a page of runs begins: among those under way, by resource, or among the ended ones. */
+export type RunsFrom = { readonly liveAfter: No } | { readonly endedBefore: number }
+
+export interface RunsAsked extends OfTenant {
+  readonly limit?: number
+  readonly from?: RunsFrom
+}
+
+export interface RunsPage {
+  readonly runs: readonly RunView[]
+  /** Where the next page begins; null: this was the last. */
+  readonly next: RunsFrom | null
+}
+
+type RecordsAsked = Partial<Omit<RecordsQuery, 'kind'>>
+
 const listMax = 1_000
+/** Events that are looked at for one page of a tenant's. */
+const eventsLooked = 10_000
+const firstRun: RunsFrom = { liveAfter: 0 }
 
 export class EngineReads {
   readonly plans: Plans
@@ -85,8 +116,11 @@ export class EngineReads {
   }
 
   /** In the order of their keys. */
-  async records(kind: string, { after = '', limit = listMax } = {}): Promise<readonly StoredRecord[]> {
-    return this.store.records({ kind, after, limit: Math.min(limit, listMax) })
+  async records(
+    kind: string,
+    { after = '', limit = listMax, tenant }: RecordsAsked = {},
+  ): Promise<readonly StoredRecord[]> {
+    return this.store.records({ kind, after, tenant, limit: Math.min(limit, listMax) })
   }
 
   async journal(after: number, limit = listMax): Promise<readonly JournalEntry[]> {
@@ -95,6 +129,14 @@ export class EngineReads {
 
   async events(after: number, limit: number): Promise<readonly StoredEvent[]> {
     return this.store.events(after, Math.min(limit, listMax))
+  }
+
+  /** Those of one tenant, or of all, and how far was looked: others' events may lie between them. */
+  async eventsFor(tenant: string | null, after: number, limit: number): Promise<TenantEvents> {
+    const most = Math.min(limit, listMax)
+    if (tenant !== null) return this.store.tenantEvents({ tenant, after, limit: most, look: eventsLooked })
+    const events = await this.store.events(after, most)
+    return { events, looked: events.at(-1)?.n ?? after }
   }
 
   /** By number, from `after` on; a page that is not full is the last. */
@@ -145,14 +187,23 @@ export class EngineReads {
     return [...(resource.run === null ? [] : [liveRunView(resource)]), ...ended.map(endedRunView)]
   }
 
-  /** Of all resources: those under way, then the ended ones, newest first. */
-  async runs(limit = 100): Promise<readonly RunView[]> {
-    const most = Math.min(limit, listMax)
-    const now = this.clock.now()
-    const owners = (await this.store.workers(now)).map((row) => row.no)
-    const owned = await this.store.work({ work: 'ownedBy', owners: [0, ...owners] }, now, most)
-    const ended = await this.store.endedRuns({ limit: most })
-    return [...owned.map(liveRunView), ...ended.map(endedRunView)].slice(0, most)
+  /** Of all resources, or of a tenant's: those under way, then the ended ones, newest first. */
+  async runs({ limit = 100, tenant, from = firstRun }: RunsAsked = {}): Promise<RunsPage> {
+    const most = Math.max(1, Math.min(limit, listMax))
+    const runs: RunView[] = []
+    if ('liveAfter' in from) {
+      const now = this.clock.now()
+      const owners = (await this.store.workers(now)).map((row) => row.no)
+      const query = { work: 'ownedBy', owners: [0, ...owners], tenant } as const
+      const live = await this.store.work(query, now, most, from.liveAfter)
+      runs.push(...live.map(liveRunView))
+      if (live.length === most) return { runs, next: { liveAfter: live.at(-1)!.no } }
+    }
+    const before = 'endedBefore' in from ? from.endedBefore : undefined
+    const left = most - runs.length
+    const ended = await this.store.endedRuns({ tenant, before, limit: left })
+    runs.push(...ended.map(endedRunView))
+    return { runs, next: ended.length < left ? null : { endedBefore: ended.at(-1)!.n } }
   }
 
   /** Why it stands where it stands, and what happens next by itself, when. */
@@ -193,8 +244,8 @@ export class EngineReads {
   }
 
   /** What exists in the real world and nobody owns any more. */
-  async orphans(limit = 100, after: No = 0): Promise<readonly Orphan[]> {
-    const found = await this.store.work({ work: 'orphans' }, this.clock.now(), Math.min(limit, listMax), after)
+  async orphans(limit = 100, after: No = 0, tenant?: string): Promise<readonly Orphan[]> {
+    const found = await this.store.work({ work: 'orphans', tenant }, this.clock.now(), Math.min(limit, listMax), after)
     return found.flatMap((resource) =>
       resource.ledger
         .filter((entry) => entry.state === 'orphaned' || entry.state === 'sweeping')
@@ -209,20 +260,22 @@ export class EngineReads {
     return waiting.reduce((most, { run }) => Math.max(most, now - Math.max(run!.acceptedAt, run!.dueAt)), 0)
   }
 
-  async incidents(limit = 100): Promise<readonly Incident[]> {
-    return this.store.incidents(Math.min(limit, listMax))
+  /** Newest first. */
+  async incidents(limit = 100, of: Omit<IncidentsQuery, 'limit'> = {}): Promise<readonly Incident[]> {
+    return this.store.incidents({ ...of, limit: Math.min(limit, listMax) })
   }
 
-  async closeIncident(no: No, kind: Incident['kind']): Promise<void> {
-    await this.store.closeIncident(no, kind)
+  /** With what is written beside it, in one commit; false: a record is no longer as it was read. */
+  async closeIncident(no: No, kind: Incident['kind'], beside?: Beside): Promise<boolean> {
+    return this.store.closeIncident(no, kind, beside)
   }
 
   async workers(): Promise<readonly WorkerRow[]> {
     return this.store.workers(this.clock.now())
   }
 
-  async counts(): Promise<readonly StatusCount[]> {
-    return this.store.counts()
+  async counts(of?: OfTenant): Promise<readonly StatusCount[]> {
+    return this.store.counts(of)
   }
 
   protected async existing(type: string, id: string): Promise<Resource> {

@@ -321,7 +321,7 @@ describe('the engine', () => {
     expect(explanation.settlesWithinMs).toBeGreaterThan(0)
     expect((await process.engine.list({ type: 'bench.box' })).resources.map((one) => one.id)).toEqual(['b-1'])
     expect((await process.engine.related('bench.box', 'b-1'))['rack']!.map((one) => one.id)).toEqual(['r-1'])
-    expect(await process.engine.runs()).toMatchObject([{ operation: 'work', state: 'running' }, {}, {}])
+    expect((await process.engine.runs()).runs).toMatchObject([{ operation: 'work', state: 'running' }, {}, {}])
     expect(await process.engine.heal.stuck()).toEqual([])
   })
 

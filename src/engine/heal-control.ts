@@ -31,25 +31,26 @@ export class HealControl {
     this.#context = context
   }
 
-  /** Everything that is stuck now, owners before owned. */
-  async stuck(limit = 1_000): Promise<readonly Stuck[]> {
+  /** Everything that is stuck now, of all or of one tenant, owners before owned. */
+  async stuck(limit = 1_000, tenant?: string): Promise<readonly Stuck[]> {
     const { store, clock, plans } = this.#context
+    const context = { ...this.#context, tenant }
     const rows = await store.workers(clock.now())
     const gone = rows.filter((row) => row.state !== 'live').map((row) => row.no)
     const live = new Set(rows.filter((row) => row.state === 'live').map((row) => row.no))
     const found: Stuck[] = []
-    if (gone.length > 0) await collect(found, limit, (after) => findOwnerLost(this.#context, gone, after))
-    await collect(found, limit, (after) => findUnowned(this.#context, after))
-    await collect(found, limit, (after) => findOverdue(this.#context, live, after))
+    if (gone.length > 0) await collect(found, limit, (after) => findOwnerLost(context, gone, after))
+    await collect(found, limit, (after) => findUnowned(context, after))
+    await collect(found, limit, (after) => findOverdue(context, live, after))
     const order = typeOrder(plans)
     const rank = ({ resource }: Stuck) => order.get(resource.type) ?? 0
     return found.sort((a, b) => rank(a) - rank(b) || a.resource.no - b.resource.no).slice(0, limit)
   }
 
   /** What would be healed and how, in words; nothing is done. */
-  async preview(limit = 200): Promise<readonly PreviewRow[]> {
+  async preview(limit = 200, tenant?: string): Promise<readonly PreviewRow[]> {
     const { plans, policy } = this.#context
-    const stuck = await this.stuck(limit)
+    const stuck = await this.stuck(limit, tenant)
     await policy.load()
     const rows: PreviewRow[] = []
     for (const { resource, found } of stuck) {

@@ -18,6 +18,8 @@ export interface StuckContext {
   readonly clock: Clock
   /** An overdue run is its owner's own business for so long. */
   readonly overdueSlackMs: number
+  /** Only of this tenant; left out: of all. */
+  readonly tenant?: string | undefined
 }
 
 /** A page of stuck resources, and where the next page begins; null: there is none. */
@@ -33,15 +35,15 @@ export async function findOwnerLost(
   gone: readonly Incarnation[],
   after: No,
 ): Promise<StuckPage> {
-  const { store, clock } = context
-  const found = await store.work({ work: 'ownedBy', owners: gone }, clock.now(), pageSize, after)
+  const { store, clock, tenant } = context
+  const found = await store.work({ work: 'ownedBy', owners: gone, tenant }, clock.now(), pageSize, after)
   return page(context, found, () => true, 'ownerLost')
 }
 
 /** Those of a live holder are left out: they are moved on by its run. */
 export async function findUnowned(context: StuckContext, after: No): Promise<StuckPage> {
-  const { store, clock } = context
-  const found = await store.work({ work: 'withoutRun' }, clock.now(), pageSize, after)
+  const { store, clock, tenant } = context
+  const found = await store.work({ work: 'withoutRun', tenant }, clock.now(), pageSize, after)
   const held = found.filter((one) => one.holder !== null)
   const asks: Ask[] = [...new Set(held.map((one) => one.holder!.no))].map((no) => ({ ask: 'resource', no }))
   const holders = new Map<No, Resource>()
@@ -58,8 +60,8 @@ export async function findOverdue(
   live: ReadonlySet<Incarnation>,
   after: No,
 ): Promise<StuckPage> {
-  const { store, clock, overdueSlackMs } = context
-  const found = await store.work({ work: 'overdue' }, clock.now() - overdueSlackMs, pageSize, after)
+  const { store, clock, overdueSlackMs, tenant } = context
+  const found = await store.work({ work: 'overdue', tenant }, clock.now() - overdueSlackMs, pageSize, after)
   return page(context, found, ({ run }) => run!.parked === null && live.has(run!.owner), 'overdue')
 }
 

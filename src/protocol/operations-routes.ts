@@ -187,8 +187,8 @@ export const operationsRoutes = {
     permission: 'read',
     group: 'bulk',
     words: 'Bulk operations, newest first.',
-    query: z.strictObject({ pageSize: paging.pageSize }),
-    answer: z.object({ items: z.array(shape.bulk) }),
+    query: z.strictObject(paging),
+    answer: pageOf(shape.bulk),
   }),
   getBulk: row({
     method: 'GET',

@@ -311,11 +311,11 @@ export const resourceRoutes = {
     group: 'runs',
     words: 'Runs of all resources: those under way, then the ended ones, newest first.',
     query: z.strictObject({
-      pageSize: paging.pageSize,
+      ...paging,
       state: z.enum(['waiting', 'running', 'parked', 'live', 'ended']).optional(),
       type: shape.typeName.optional(),
     }),
-    answer: z.object({ items: z.array(shape.run) }),
+    answer: pageOf(shape.run),
   }),
   getRun: row({
     method: 'GET',

@@ -73,14 +73,14 @@ export const accessHandlers: Handlers<Names> = {
     return { token: wireToken(token), secret }
   },
   async listTokens(call) {
-    const own = (await call.services.objects.all('token')).filter(({ value }) => isOwn(call, value))
+    const own = await call.services.objects.all('token', call.principal.tenant)
     return { items: own.map(({ value }) => wireToken(value)) }
   },
   async revokeToken(call) {
     const { objects, streams } = call.services
     if (call.replayed !== null) return new Reply(undefined)
     const id = call.parameters.token
-    const found = (await objects.all('token')).find(({ value }) => value.id === id && isOwn(call, value))
+    const found = (await objects.all('token', call.principal.tenant)).find(({ value }) => value.id === id)
     if (found === undefined) throw new HomeostatError('token_not_found', `There is no token ${id}.`)
     await call.write([objects.change('token', found.key, found.version, null)], { target: `token/${id}` })
     await streams.recheck()
@@ -102,7 +102,7 @@ export const accessHandlers: Handlers<Names> = {
     return wireAccount(account)
   },
   async listAccounts(call) {
-    const own = (await call.services.objects.all('account')).filter(({ value }) => isOwn(call, value))
+    const own = await call.services.objects.all('account', call.principal.tenant)
     return { items: own.map(({ value }) => wireAccount(value)) }
   },
   async setPassword(call) {

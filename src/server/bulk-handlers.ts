@@ -12,7 +12,7 @@ import type { Call, Handlers } from './call.ts'
 import { fits, storeQuery } from './find-resources.ts'
 import type { BulkItemRecord, BulkRecord, Found } from './objects.ts'
 import { sees, sha256 } from './principal.ts'
-import { tokenNumber } from './reach.ts'
+import { noToken, tokenNumber } from './reach.ts'
 
 type Names = 'createBulk' | 'listBulk' | 'getBulk' | 'listBulkItems' | 'pauseBulk' | 'resumeBulk' | 'cancelBulk'
 type WireBulk = z.infer<typeof shape.bulk>
@@ -68,9 +68,14 @@ export const bulkHandlers: Handlers<Names> = {
     return { bulk: await bulkOf(call, id), total: targets.length, allowed, sample }
   },
   async listBulk(call) {
-    const { objects } = call.services
-    const seen = (await objects.all('bulk')).filter(({ value }) => isOwn(call, value)).slice(0, call.query.pageSize)
-    return { items: await Promise.all(seen.map(({ value }) => wireBulk(call, value))) }
+    const { pageSize, pageToken } = call.query
+    const tenant = call.principal.tenant ?? undefined
+    const after = pageToken === undefined ? '' : keyToken(pageToken)
+    const page = await call.services.objects.list('bulk', { after, limit: pageSize, tenant })
+    return {
+      items: await Promise.all(page.map(({ value }) => wireBulk(call, value))),
+      nextPageToken: page.length < pageSize ? null : page.at(-1)!.key,
+    }
   },
   getBulk: (call) => bulkOf(call, call.parameters.bulk),
   async listBulkItems(call) {
@@ -107,6 +112,12 @@ const refOf = (ref: { readonly type: string; readonly id: string } | undefined) 
 
 const isOwn = (call: Call<RouteName>, { tenant }: BulkRecord): boolean =>
   call.principal.tenant === null || call.principal.tenant === tenant
+
+/** A key of a bulk operation, as the page before gave it. */
+function keyToken(token: string): string {
+  if (/^[\w-]{1,100}$/.test(token)) return token
+  throw noToken(token)
+}
 
 async function targetsOf(call: Call<'createBulk'>): Promise<Resource[]> {
   const { engine } = call.services

@@ -29,12 +29,12 @@ export const eventHandlers: Handlers<Names> = {
     const after =
       last !== undefined && /^\d{1,15}$/.test(last) ? Number(last) : (query.after ?? (await engine.latestEvent()))
     if ((call.asked.header('accept') ?? '').includes('application/json')) {
-      const events = await engine.events(after, query.pageSize)
+      const { events, looked } = await engine.eventsFor(principal.tenant, after, query.pageSize)
       const items = await wire.cloudEvents(principal, events)
       const isWanted = ({ data: { resource } }: (typeof items)[number]) =>
         (query.type === undefined || resource?.type === query.type) &&
         (query.id === undefined || resource?.id === query.id)
-      return { items: items.filter(isWanted), last: events.at(-1)?.n ?? after }
+      return { items: items.filter(isWanted), last: looked }
     }
     streams.admit(principal)
     return new Stream((response) => streams.begin(response, principal, { after, type: query.type, id: query.id }))
@@ -69,8 +69,8 @@ export const eventHandlers: Handlers<Names> = {
     return { webhook: wireWebhook(record), secret }
   },
   async listWebhooks(call) {
-    const all = await call.services.objects.all('webhook')
-    return { items: all.filter(({ value }) => isOwn(call, value)).map(({ value }) => wireWebhook(value)) }
+    const own = await call.services.objects.all('webhook', call.principal.tenant)
+    return { items: own.map(({ value }) => wireWebhook(value)) }
   },
   async getWebhook(call) {
     return wireWebhook((await found(call)).value)

@@ -255,14 +255,16 @@ class EventStream {
     const { engine, wire } = this.#options
     while (!this.#isOver && !this.#isFull) {
       this.#wasTold = false
-      const events = await engine.events(this.#at, pageSize)
-      if (events.length === 0) {
+      const { events, looked } = await engine.eventsFor(this.principal.tenant, this.#at, pageSize)
+      if (looked === this.#at) {
         if (this.#wasTold) continue
         this.#isBehind = false
         break
       }
       const names = await wire.names(events.map(({ no }) => no))
       if (!this.#isOver) this.#send(new Page(events, names))
+      // Up to here there is nothing more of his.
+      this.#at = Math.max(this.#at, looked)
     }
     this.#isReading = false
   }

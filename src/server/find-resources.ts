@@ -42,10 +42,10 @@ function cut(resources: readonly Resource[], limit: number) {
 }
 
 async function stuckOnes(call: ListCall, plan: Plan | null, after: number): Promise<Resource[]> {
-  const stuck = await call.services.engine.heal.stuck(pageMax)
+  const stuck = await call.services.engine.heal.stuck(pageMax, call.principal.tenant ?? undefined)
   return stuck
     .map(({ resource }) => resource)
-    .filter((one) => one.no > after && (plan === null || one.type === plan.type) && sees(call.principal, one.tenant))
+    .filter((one) => one.no > after && (plan === null || one.type === plan.type))
     .sort((a, b) => a.no - b.no)
 }
 
@@ -122,8 +122,8 @@ async function countAll(call: ListCall, plan: Plan | null, given: Filter): Promi
   const query = await storeQuery(call, plan, given)
   if (query === null) return 0
   const { engine } = call.services
-  if (query.tenant === undefined && query.parent === undefined && query.name === undefined && given.q === undefined) {
-    const counts = await engine.counts()
+  if (query.parent === undefined && query.name === undefined && given.q === undefined) {
+    const counts = await engine.counts({ tenant: query.tenant })
     return counts
       .filter(({ type, status }) => (query.type ?? type) === type && (query.status ?? [status]).includes(status))
       .reduce((sum, { count }) => sum + count, 0)

@@ -5,6 +5,7 @@ import type { Incident, Resource } from '../decision/state.ts'
 import { Reply, type Call, type Handlers } from './call.ts'
 import { sees } from './principal.ts'
 import { tokenNumber } from './reach.ts'
+import { changedMeanwhile } from './objects.ts'
 import type { Services } from './services.ts'
 import { isOrphan, ledgerEntryOf } from './wire.ts'
 
@@ -24,14 +25,10 @@ type Names =
   | 'closeIncident'
   | 'listWorkers'
 
-const lookedThrough = 1_000
-
 export const healingHandlers: Handlers<Names> = {
   async listStuck({ services, principal, query }) {
     const { engine, wire } = services
-    const stuck = (await engine.heal.stuck(lookedThrough))
-      .filter(({ resource }) => sees(principal, resource.tenant))
-      .slice(0, query.pageSize)
+    const stuck = await engine.heal.stuck(query.pageSize, principal.tenant ?? undefined)
     const resources = await wire.resources(
       principal,
       stuck.map(({ resource }) => resource),
@@ -46,11 +43,9 @@ export const healingHandlers: Handlers<Names> = {
   },
   getHealing: ({ services }) => healingOf(services),
   async previewHealing({ services, principal, query }) {
-    const rows = await services.engine.heal.preview(principal.tenant === null ? query.pageSize : lookedThrough)
-    const names = await services.wire.names(rows.map(({ no }) => no))
-    const seen = rows.filter(({ no }) => sees(principal, names.get(no)?.tenant ?? ''))
+    const rows = await services.engine.heal.preview(query.pageSize, principal.tenant ?? undefined)
     return {
-      items: seen.slice(0, query.pageSize).map(({ type, id, status, found, rule, would, acts, mode, held }) => ({
+      items: rows.map(({ type, id, status, found, rule, would, acts, mode, held }) => ({
         resource: { type, id },
         status,
         found,
@@ -93,25 +88,24 @@ export const healingHandlers: Handlers<Names> = {
   },
 
   async listOrphans(call) {
-    const { engine } = call.services
+    const { services, principal } = call
+    const { engine } = services
     const { pageSize, pageToken } = call.query
     const after = pageToken === undefined ? 0 : tokenNumber(pageToken)
     // A page is of resources; each has few orphans.
-    const found = await engine.orphans(pageSize, after)
+    const found = await engine.orphans(pageSize, after, principal.tenant ?? undefined)
     const last = found.at(-1)?.resource.no ?? null
     const owners = new Set(found.map(({ resource }) => resource.no)).size
     return {
-      items: found
-        .filter(({ resource }) => sees(call.principal, resource.tenant))
-        .map(({ resource: { type, id, tenant }, entry }) => ({
-          id: entry.name,
-          resource: { type, id },
-          tenant,
-          entry: ledgerEntryOf(entry),
-        })),
+      items: found.map(({ resource: { type, id, tenant }, entry }) => ({
+        id: entry.name,
+        resource: { type, id },
+        tenant,
+        entry: ledgerEntryOf(entry),
+      })),
       nextPageToken: owners < pageSize || last === null ? null : String(last),
       strays:
-        call.principal.tenant === null
+        principal.tenant === null
           ? engine.strays.map((stray) => ({ ...stray, firstSeenAt: isoTime(stray.firstSeenAt) }))
           : [],
     }
@@ -128,12 +122,13 @@ export const healingHandlers: Handlers<Names> = {
   writeOffOrphan: (call) => endOrphan(call, 'writtenOff'),
 
   async listIncidents({ services, principal, query }) {
-    const all = await services.engine.incidents(lookedThrough)
-    const names = await services.wire.names(all.map(({ no }) => no))
-    const seen = all.filter(({ no }) => sees(principal, names.get(no)?.tenant ?? ''))
+    const found = await services.engine.incidents(query.pageSize, { tenant: principal.tenant ?? undefined })
+    const names = await services.wire.names(found.map(({ no }) => no))
     return {
-      items: seen.slice(0, query.pageSize).map((incident) => {
-        const { type, id, tenant } = names.get(incident.no)!
+      items: found.flatMap((incident) => {
+        const ref = names.get(incident.no)
+        if (ref === undefined) return []
+        const { type, id, tenant } = ref
         const { kind, at, status, text, evidence } = incident
         return {
           id: incidentId(incident),
@@ -149,18 +144,12 @@ export const healingHandlers: Handlers<Names> = {
     }
   },
   async closeIncident(call) {
-    const { engine, wire } = call.services
-    const id = call.parameters.incident
-    const found = (await engine.incidents(lookedThrough)).find((one) => incidentId(one) === id)
-    const owner = found === undefined ? undefined : (await wire.names([found.no])).get(found.no)
-    if (found === undefined || owner === undefined || !sees(call.principal, owner.tenant))
-      throw new HomeostatError('incident_not_found', `There is no open incident ${id}.`)
-    await call.write([], {
-      target: `${owner.type}/${owner.id}`,
-      reason: call.body.reason,
-      detail: { kind: found.kind },
-    })
-    await engine.closeIncident(found.no, found.kind)
+    if (call.replayed !== null) return new Reply(undefined)
+    const { engine } = call.services
+    const { owner, kind } = await incidentOf(call)
+    const { reason } = call.body
+    const beside = call.beside({ target: `${owner.type}/${owner.id}`, reason, detail: { kind } }, {})
+    if (!(await engine.closeIncident(owner.no, kind, beside))) throw changedMeanwhile()
     return new Reply(undefined)
   },
   async listWorkers({ services }) {
@@ -181,6 +170,21 @@ export const healingHandlers: Handlers<Names> = {
 }
 
 const incidentId = ({ no, kind }: Incident): string => `${no.toString(36)}-${kind}`
+
+/** An open incident of a resource that the principal may see. */
+async function incidentOf(
+  call: Call<'closeIncident'>,
+): Promise<{ readonly owner: Resource; readonly kind: Incident['kind'] }> {
+  const { engine } = call.services
+  const id = call.parameters.incident
+  const at = id.indexOf('-')
+  const no = /^[0-9a-z]{1,10}$/.test(id.slice(0, at)) ? Number.parseInt(id.slice(0, at), 36) : 0
+  const owner = no === 0 ? null : await engine.getByNo(no)
+  const open = owner !== null && sees(call.principal, owner.tenant) ? await engine.incidents(100, { no }) : []
+  const found = open.find((one) => incidentId(one) === id)
+  if (owner !== null && found !== undefined) return { owner, kind: found.kind }
+  throw new HomeostatError('incident_not_found', `There is no open incident ${id}.`)
+}
 
 async function healingOf({ engine }: Services) {
   const [modes, breakers, scores] = [

@@ -121,6 +121,12 @@ export interface Found<K extends Kind> {
   readonly version: number
 }
 
+interface ListOptions {
+  readonly after?: string
+  readonly limit?: number
+  readonly tenant?: string | undefined
+}
+
 /** Numbers in keys, so that the order of keys is that of the numbers. */
 export const padded = (n: number): string => String(n).padStart(15, '0')
 
@@ -135,7 +141,7 @@ export class Objects {
     return isKey(key) ? ((await this.#engine.record(kind, key)) as unknown as Found<K> | null) : null
   }
 
-  async list<K extends Kind>(kind: K, options: { after?: string; limit?: number } = {}): Promise<readonly Found<K>[]> {
+  async list<K extends Kind>(kind: K, options: ListOptions = {}): Promise<readonly Found<K>[]> {
     return (await this.#engine.records(kind, options)) as unknown as readonly Found<K>[]
   }
 
@@ -149,10 +155,11 @@ export class Objects {
     return found.filter(({ key }) => key.startsWith(prefix))
   }
 
-  async all<K extends Kind>(kind: K): Promise<readonly Found<K>[]> {
+  /** Of this tenant; null: of all. */
+  async all<K extends Kind>(kind: K, tenant: string | null = null): Promise<readonly Found<K>[]> {
     const all: Found<K>[] = []
     for (let after = ''; ;) {
-      const page = await this.list(kind, { after, limit: 1_000 })
+      const page = await this.list(kind, { after, limit: 1_000, tenant: tenant ?? undefined })
       all.push(...page)
       if (page.length < 1_000) return all
       after = page.at(-1)!.key
@@ -167,9 +174,12 @@ export class Objects {
   /** Throws `record_conflict` when something has changed since it was read. */
   async write(records: readonly RecordChange[], journal: readonly Json[] = []): Promise<void> {
     if (await this.#engine.writeBeside({ records, journal })) return
-    throw new HomeostatError('record_conflict', 'Somebody else changed the same thing at the same time. Ask again.')
+    throw changedMeanwhile()
   }
 }
+
+export const changedMeanwhile = (): HomeostatError =>
+  new HomeostatError('record_conflict', 'Somebody else changed the same thing at the same time. Ask again.')
 
 /** Keys are ASCII and short: what is not is nobody's. */
 const isKey = (key: string): boolean => /^[\x20-\x7e]{1,300}$/.test(key)

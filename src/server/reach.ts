@@ -38,5 +38,8 @@ export async function refuseForeign(
 /** What a page token of ours holds; anything else is no token. */
 export function tokenNumber(token: string): number {
   if (/^\d{1,15}$/.test(token)) return Number(token)
-  throw new HomeostatError('request_invalid', `'${token.slice(0, 50)}' is no page token. Take it from the page before.`)
+  throw noToken(token)
 }
+
+export const noToken = (token: string): HomeostatError =>
+  new HomeostatError('request_invalid', `'${token.slice(0, 50)}' is no page token. Take it from the page before.`)

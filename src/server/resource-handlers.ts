@@ -205,15 +205,8 @@ async function countsFor({ engine }: Services, { tenant }: Principal): Promise<M
     counts[status] = (counts[status] ?? 0) + count
     byType.set(type, counts)
   }
-  if (tenant === null) {
-    for (const { type, status, count } of await engine.counts()) add(type, status, count)
-    return byType
-  }
-  for (let after: number | null = 0; after !== null;) {
-    const page: Awaited<ReturnType<typeof engine.list>> = await engine.list({ tenant, after, limit: 1_000 })
-    for (const { type, status } of page.resources) add(type, status, 1)
-    after = page.next
-  }
+  const of = tenant === null ? {} : { tenant }
+  for (const { type, status, count } of await engine.counts(of)) add(type, status, count)
   return byType
 }
 

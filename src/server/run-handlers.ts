@@ -1,20 +1,31 @@
 // Runs over HTTP: looked at, waited for, steered by people, completed by remote drivers.
 import { HomeostatError } from '../base/errors.ts'
+import type { RunsFrom, RunsPage } from '../engine/engine-reads.ts'
 import type { RunView } from '../engine/run-waiter.ts'
 import type { Call, Handlers } from './call.ts'
+import { noToken, tokenNumber } from './reach.ts'
+import type { WireRun } from './wire.ts'
 
 type Names = 'listRuns' | 'getRun' | 'cancelRun' | 'retryRun' | 'skipStep' | 'completeStep'
 
-/** Runs that are looked through for a filtered list. */
-const lookedThrough = 1_000
+/** Runs that are looked through for one page of a filtered list. */
+const lookedThrough = 5_000
 
 export const runHandlers: Handlers<Names> = {
   async listRuns({ services, principal, query }) {
-    const { state, type, pageSize } = query
-    const isFiltered = state !== undefined || type !== undefined || principal.tenant !== null
-    const views = await services.engine.runs(isFiltered ? lookedThrough : pageSize)
-    const runs = await services.wire.runs(principal, views.filter(isIn(state)))
-    return { items: runs.filter((run) => type === undefined || run.resource.type === type).slice(0, pageSize) }
+    const { state, type, pageSize, pageToken } = query
+    const tenant = principal.tenant ?? undefined
+    const items: WireRun[] = []
+    let from: RunsFrom | null = pageToken === undefined ? beginning(state) : fromToken(pageToken)
+    for (let looked = 0; from !== null && items.length < pageSize && looked < lookedThrough;) {
+      const page: RunsPage = await services.engine.runs({ limit: pageSize - items.length, tenant, from })
+      const runs = await services.wire.runs(principal, page.runs.filter(isIn(state)))
+      items.push(...runs.filter((run) => type === undefined || run.resource.type === type))
+      looked += page.runs.length
+      // Whoever asks for runs under way has them all where the ended ones begin.
+      from = page.next !== null && 'endedBefore' in page.next && isOfLive(state) ? null : page.next
+    }
+    return { items, nextPageToken: from === null ? null : tokenOf(from) }
   },
   async getRun(call) {
     const { engine, wire } = call.services
@@ -63,6 +74,20 @@ const steered = (call: Call<'cancelRun' | 'retryRun' | 'skipStep'>) => call.runO
 /** The answer shows the run that was steered, which may have ended by that. */
 async function ofRun<Done extends { readonly begun: number }>(doing: Promise<Done>, begun: number) {
   return { ...(await doing), begun }
+}
+
+const isOfLive = (state: string | undefined): boolean => state !== undefined && state !== 'ended'
+
+const beginning = (state: string | undefined): RunsFrom =>
+  state === 'ended' ? { endedBefore: Number.MAX_SAFE_INTEGER } : { liveAfter: 0 }
+
+const tokenOf = (from: RunsFrom): string => ('liveAfter' in from ? `l${from.liveAfter}` : `e${from.endedBefore}`)
+
+function fromToken(token: string): RunsFrom {
+  const [kind] = token
+  if (kind === 'l') return { liveAfter: tokenNumber(token.slice(1)) }
+  if (kind === 'e') return { endedBefore: tokenNumber(token.slice(1)) }
+  throw noToken(token)
 }
 
 function isIn(state: string | undefined): (view: RunView) => boolean {

@@ -107,7 +107,7 @@ export class WebhookSender {
     if (webhook.value.delivered >= this.#latest) return lookMs
     let now = await this.#take(webhook)
     if (now === null) return lookMs
-    const events = await engine.events(webhook.value.delivered, pageSize)
+    const { events, looked } = await engine.eventsFor(webhook.value.tenant, webhook.value.delivered, pageSize)
     const names = await wire.names(events.map(({ no }) => no))
     let passed = webhook.value.delivered
     for (const event of events) {
@@ -123,8 +123,9 @@ export class WebhookSender {
       if (now === null || error !== null) return 0
       passed = event.n
     }
+    passed = Math.max(passed, looked)
     if (passed > now.value.delivered) await this.#write(now, { ...now.value, delivered: passed })
-    return events.length < pageSize ? lookMs : 0
+    return passed >= this.#latest ? lookMs : 0
   }
 
   /** One process sends for a webhook, so that each event goes out once as a rule; null: another one does. */

@@ -11,13 +11,21 @@ import { Backend, byNo, nameOf, type Process } from './memory-backend.ts'
 import type {
   Answer,
   Batch,
+  Beside,
   CommitAnswer,
+  IncidentsQuery,
   JournalEntry,
   KindOf,
   ListQuery,
+  OfTenant,
+  RecordsQuery,
+  RunsQuery,
   StatusCount,
   Store,
   StoredRecord,
+  StoredRun,
+  TenantEvents,
+  TenantEventsQuery,
   WorkerRow,
   WorkQuery,
 } from './store.ts'
@@ -166,6 +174,7 @@ class Handle implements MemoryStore, Process {
     for (const no of among) {
       const resource = this.state.resources.get(no)!
       if (query.work !== 'timers' && no <= after) continue
+      if (!isOf(query, resource)) continue
       if (isWork(query, resource, this.state.kind(resource), now)) found.push(resource)
     }
     found.sort((a, b) => (query.work === 'timers' ? wakeOf(a.timers)! - wakeOf(b.timers)! : 0) || a.no - b.no)
@@ -179,10 +188,12 @@ class Handle implements MemoryStore, Process {
     return found.sort((a, b) => a.no - b.no).slice(0, query.limit)
   }
 
-  counts(): readonly StatusCount[] {
+  counts(of: OfTenant = {}): readonly StatusCount[] {
     this.mustBeOpen()
     const counts = new Map<string, StatusCount>()
-    for (const { type, status } of this.state.resources.values()) {
+    for (const resource of this.state.resources.values()) {
+      if (!isOf(of, resource)) continue
+      const { type, status } = resource
       const key = nameOf(type, status)
       counts.set(key, { type, status, count: (counts.get(key)?.count ?? 0) + 1 })
     }
@@ -205,10 +216,26 @@ class Handle implements MemoryStore, Process {
     return this.state.history.slice(after, after + limit)
   }
 
-  endedRuns({ no, limit }: { no?: No; limit: number }): readonly EndedRun[] {
+  tenantEvents({ tenant, after, limit, look }: TenantEventsQuery): TenantEvents {
+    const found: StoredEvent[] = []
+    let looked = after
+    for (const event of this.events(after, look)) {
+      if (found.length === limit) break
+      if (this.state.resources.get(event.no)?.tenant === tenant) found.push(event)
+      looked = event.n
+    }
+    return { events: found, looked }
+  }
+
+  endedRuns({ no, tenant, before = Infinity, limit }: RunsQuery): readonly StoredRun[] {
     this.mustBeOpen()
-    const runs = no === undefined ? this.state.ended : (this.state.endedOf.get(no) ?? [])
-    return runs.slice(-limit).reverse()
+    const found: StoredRun[] = []
+    for (let n = Math.min(before - 1, this.state.ended.length); n > 0 && found.length < limit; n--) {
+      const run = this.state.ended[n - 1]!
+      if (no !== undefined && run.no !== no) continue
+      if (tenant === undefined || this.state.resources.get(run.no)?.tenant === tenant) found.push({ ...run, n })
+    }
+    return found
   }
 
   lateResults(no: No): readonly LateResult[] {
@@ -216,14 +243,21 @@ class Handle implements MemoryStore, Process {
     return this.state.late.get(no) ?? []
   }
 
-  incidents(limit: number): readonly Incident[] {
+  incidents({ no, tenant, limit }: IncidentsQuery): readonly Incident[] {
     this.mustBeOpen()
-    return [...this.state.incidents.values()].reverse().slice(0, limit)
+    const fitting = [...this.state.incidents.values()].filter(
+      (one) =>
+        (no === undefined || one.no === no) &&
+        (tenant === undefined || this.state.resources.get(one.no)?.tenant === tenant),
+    )
+    return fitting.reverse().slice(0, limit)
   }
 
-  closeIncident(no: No, kind: Incident['kind']): void {
-    this.mustBeOpen()
+  closeIncident(no: No, kind: Incident['kind'], beside: Beside = {}): boolean {
+    const batch = { writes: [], guards: [], events: [], ended: [], keys: [], late: [], incidents: [], ...beside }
+    if (!this.commit(batch).committed) return false
     this.state.incidents.delete(`${no} ${kind}`)
+    return true
   }
 
   setting(name: string): Json {
@@ -242,9 +276,11 @@ class Handle implements MemoryStore, Process {
     return this.state.records.get(nameOf(kind, key)) ?? null
   }
 
-  records({ kind, after, limit }: { kind: string; after: string; limit: number }): readonly StoredRecord[] {
+  records({ kind, tenant, after, limit }: RecordsQuery): readonly StoredRecord[] {
     this.mustBeOpen()
-    const found = [...this.state.records.values()].filter((one) => one.kind === kind && one.key > after)
+    const found = [...this.state.records.values()].filter(
+      (one) => one.kind === kind && one.key > after && (tenant === undefined || tenantIn(one.value) === tenant),
+    )
     return found.sort((a, b) => (a.key < b.key ? -1 : 1)).slice(0, limit)
   }
 
@@ -315,12 +351,16 @@ class Handle implements MemoryStore, Process {
   }
 }
 
+const isOf = ({ tenant }: OfTenant, resource: Resource): boolean => tenant === undefined || resource.tenant === tenant
+
+const tenantIn = (value: Json): unknown => (value as { readonly tenant?: unknown } | null)?.tenant
+
 function fits(resource: Resource, query: ListQuery): boolean {
   return (
     resource.no > query.after &&
     (query.type === undefined || resource.type === query.type) &&
     (query.status === undefined || query.status.includes(resource.status)) &&
-    (query.tenant === undefined || resource.tenant === query.tenant) &&
+    isOf(query, resource) &&
     (query.parent === undefined || resource.parent === query.parent) &&
     (query.name === undefined || resource.name === query.name)
   )

@@ -18,6 +18,7 @@
 //     else nothing of the batch is written and the answer names the records that differ.
 // S14 Entries of the journal are numbered 1, 2, 3 ... without gaps in the order of commits. The hash of each is made from the hash
 //     before it and from itself (`chain.ts`). Nothing changes or removes an entry.
+// S15 What is asked for one tenant is of that tenant and nothing else, and a limit counts only what is of it.
 import type { Clock, Millis } from '../base/clock.ts'
 import type { Json } from '../base/json.ts'
 import type { Ask } from '../decision/situation.ts'
@@ -133,7 +134,14 @@ export interface Heartbeat {
 }
 
 /** What to look for among resources that have a live run or stand in a transitional status. In the order of their numbers. */
-export type WorkQuery =
+export type WorkQuery = WorkCriterion & OfTenant
+
+/** Only what is of resources of this tenant; left out: of all. */
+export interface OfTenant {
+  readonly tenant?: string | undefined
+}
+
+export type WorkCriterion =
   /** Runs of these owners (of incarnations that are gone). */
   | { readonly work: 'ownedBy'; readonly owners: readonly Incarnation[] }
   /** Runs that wait for a worker (owner 0) and are due. Parked ones wait for a person and are not listed. */
@@ -156,6 +164,44 @@ export interface ListQuery {
   readonly limit: number
   /** Only numbers above this one. */
   readonly after: No
+}
+
+/** An ended run as a store gives it back: 1, 2, 3 ... without gaps in the order of commits. */
+export interface StoredRun extends EndedRun {
+  readonly n: number
+}
+
+export interface RunsQuery extends OfTenant {
+  readonly no?: No | undefined
+  /** Only numbers below this one. */
+  readonly before?: number | undefined
+  readonly limit: number
+}
+
+export interface IncidentsQuery extends OfTenant {
+  readonly no?: No | undefined
+  readonly limit: number
+}
+
+export interface TenantEventsQuery {
+  readonly tenant: string
+  readonly after: number
+  readonly limit: number
+  /** So many events are looked at, at most: those of others are among them. */
+  readonly look: number
+}
+
+export interface TenantEvents {
+  readonly events: readonly StoredEvent[]
+  /** The number of the last event that was looked at: the next page begins after it. As given, when there was none. */
+  readonly looked: number
+}
+
+export interface RecordsQuery extends OfTenant {
+  readonly kind: string
+  /** '': from the first. */
+  readonly after: string
+  readonly limit: number
 }
 
 export interface StatusCount {
@@ -218,28 +264,27 @@ export interface Store {
     readonly owner: Incarnation
   }): MaybePromise<readonly Resource[]>
   list(query: ListQuery): MaybePromise<readonly Resource[]>
-  counts(): MaybePromise<readonly StatusCount[]>
+  counts(of?: OfTenant): MaybePromise<readonly StatusCount[]>
   /** Newest first; `before` is an event number. */
   history(no: No, before: number | null, limit: number): MaybePromise<readonly StoredEvent[]>
   events(after: number, limit: number): MaybePromise<readonly StoredEvent[]>
+  /** Those of one tenant. Numbers of others lie between them. */
+  tenantEvents(query: TenantEventsQuery): MaybePromise<TenantEvents>
   /** Newest first. */
-  endedRuns(query: { readonly no?: No; readonly limit: number }): MaybePromise<readonly EndedRun[]>
+  endedRuns(query: RunsQuery): MaybePromise<readonly StoredRun[]>
   lateResults(no: No): MaybePromise<readonly LateResult[]>
   /** Newest first. One that is reported again while open stays as it was first seen. */
-  incidents(limit: number): MaybePromise<readonly Incident[]>
-  closeIncident(no: No, kind: Incident['kind']): MaybePromise<void>
+  incidents(query: IncidentsQuery): MaybePromise<readonly Incident[]>
+  /** With what is written beside it, in one commit. False: a record is no longer as it was read, and nothing was done. */
+  closeIncident(no: No, kind: Incident['kind'], beside?: Beside): MaybePromise<boolean>
 
   /** Small facts of the whole installation: healing modes, breakers, scoreboard. Compare-and-set: false when `from` is not so. */
   setting(name: string): MaybePromise<Json>
   changeSetting(name: string, from: Json, to: Json): MaybePromise<boolean>
 
   record(kind: string, key: string): MaybePromise<StoredRecord | null>
-  /** Of one kind, in the order of their keys, those above `after` ('': from the first). */
-  records(query: {
-    readonly kind: string
-    readonly after: string
-    readonly limit: number
-  }): MaybePromise<readonly StoredRecord[]>
+  /** Of one kind, in the order of their keys, those above `after`. A record is of the tenant that its value names as `tenant`. */
+  records(query: RecordsQuery): MaybePromise<readonly StoredRecord[]>
   journal(after: number, limit: number): MaybePromise<readonly JournalEntry[]>
 
   /** Where live resources stand: what a changed declaration would strand. Without a run the operation is '' and the step -1. */

@@ -9,7 +9,21 @@ import { HomeostatError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import type { Ask } from '../decision/situation.ts'
 import type { Incarnation, Incident, No } from '../decision/state.ts'
-import type { Batch, CommitAnswer, KindOf, ListQuery, MaybePromise, Store, WorkQuery } from '../store/store.ts'
+import type {
+  Batch,
+  Beside,
+  CommitAnswer,
+  IncidentsQuery,
+  KindOf,
+  ListQuery,
+  MaybePromise,
+  OfTenant,
+  RecordsQuery,
+  RunsQuery,
+  Store,
+  TenantEventsQuery,
+  WorkQuery,
+} from '../store/store.ts'
 import type { Timeline } from './simulated-clock.ts'
 import type { ProcessStore, SimulatedProcess } from './simulated-process.ts'
 
@@ -175,8 +189,8 @@ export class FaultyStore implements Store {
     return this.#call(() => this.#inner.list(query))
   }
 
-  counts() {
-    return this.#call(() => this.#inner.counts())
+  counts(of?: OfTenant) {
+    return this.#call(() => this.#inner.counts(of))
   }
 
   history(no: No, before: number | null, limit: number) {
@@ -187,7 +201,11 @@ export class FaultyStore implements Store {
     return this.#call(() => this.#inner.events(after, limit))
   }
 
-  endedRuns(query: { readonly no?: No; readonly limit: number }) {
+  tenantEvents(query: TenantEventsQuery) {
+    return this.#call(() => this.#inner.tenantEvents(query))
+  }
+
+  endedRuns(query: RunsQuery) {
     return this.#call(() => this.#inner.endedRuns(query))
   }
 
@@ -195,12 +213,12 @@ export class FaultyStore implements Store {
     return this.#call(() => this.#inner.lateResults(no))
   }
 
-  incidents(limit: number) {
-    return this.#call(() => this.#inner.incidents(limit))
+  incidents(query: IncidentsQuery) {
+    return this.#call(() => this.#inner.incidents(query))
   }
 
-  closeIncident(no: No, kind: Incident['kind']) {
-    return this.#call(() => this.#inner.closeIncident(no, kind))
+  closeIncident(no: No, kind: Incident['kind'], beside?: Beside) {
+    return this.#call(() => this.#inner.closeIncident(no, kind, beside))
   }
 
   setting(name: string) {
@@ -215,7 +233,7 @@ export class FaultyStore implements Store {
     return this.#call(() => this.#inner.record(kind, key))
   }
 
-  records(query: { kind: string; after: string; limit: number }) {
+  records(query: RecordsQuery) {
     return this.#call(() => this.#inner.records(query))
   }
 

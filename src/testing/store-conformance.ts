@@ -1,4 +1,4 @@
-// The suite that every store must pass: tests for each promise of the port, S1 to S14, by number.
+// The suite that every store must pass: tests for each promise of the port, S1 to S15, by number.
 // It is given the test functions, so that importing it needs no test runner.
 import type { MaybePromise, Store } from '../store/store.ts'
 import { compareWithModel } from './store-differential.ts'
@@ -7,6 +7,7 @@ import { commitPromises } from './store-promises.ts'
 import { recordPromises } from './store-record-promises.ts'
 import { sampleKinds } from './store-samples.ts'
 import type { Suite, Tested } from './store-suite.ts'
+import { tenantPromises } from './store-tenant-promises.ts'
 
 /** One store, empty at first, on which several handles can be opened: each stands for a process. */
 export interface StoreUnderTest {
@@ -51,6 +52,7 @@ export function storeConformance(options: ConformanceOptions): void {
   commitPromises({ test, expect })
   processPromises({ test, expect })
   recordPromises({ test, expect })
+  tenantPromises({ test, expect })
   for (const seed of seeds) {
     test(`S10 all answers agree with the memory store, seed ${seed}`, async (under) => {
       await compareWithModel([await under.open()], seed, 120)

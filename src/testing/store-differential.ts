@@ -3,7 +3,17 @@ import { canonical, type Json } from '../base/json.ts'
 import type { Ask } from '../decision/situation.ts'
 import type { No } from '../decision/state.ts'
 import { createMemoryStore } from '../store/memory-store.ts'
-import type { Batch, ListQuery, MaybePromise, Store, WorkQuery } from '../store/store.ts'
+import type {
+  Batch,
+  IncidentsQuery,
+  ListQuery,
+  MaybePromise,
+  OfTenant,
+  RunsQuery,
+  Store,
+  TenantEventsQuery,
+  WorkQuery,
+} from '../store/store.ts'
 import { BatchStream, sampleKinds } from './store-samples.ts'
 
 /** Throws at the first answer that differs, with the seed and the question. `handles` are handles on one store. */
@@ -58,9 +68,12 @@ type Question =
   | { readonly list: ListQuery }
   | { readonly history: No; readonly before: number | null; readonly limit: number }
   | { readonly events: number; readonly limit: number }
-  | { readonly ended: { readonly no?: No; readonly limit: number } }
+  | { readonly tenantEvents: TenantEventsQuery }
+  | { readonly ended: RunsQuery }
+  | { readonly incidents: IncidentsQuery }
+  | { readonly counts: OfTenant }
   | { readonly late: No }
-  | { readonly other: 'counts' | 'liveShapes' | 'incidents' }
+  | { readonly other: 'liveShapes' }
 
 function asked(question: Question): (store: Store) => MaybePromise<unknown> {
   if ('load' in question) return (store) => store.load(question.load)
@@ -70,8 +83,9 @@ function asked(question: Question): (store: Store) => MaybePromise<unknown> {
   if ('events' in question) return (store) => store.events(question.events, question.limit)
   if ('ended' in question) return (store) => store.endedRuns(question.ended)
   if ('late' in question) return (store) => store.lateResults(question.late)
-  if (question.other === 'counts') return (store) => store.counts()
-  if (question.other === 'incidents') return (store) => store.incidents(5)
+  if ('tenantEvents' in question) return (store) => store.tenantEvents(question.tenantEvents)
+  if ('incidents' in question) return (store) => store.incidents(question.incidents)
+  if ('counts' in question) return (store) => store.counts(question.counts)
   return async (store) => [...(await store.liveShapes())].map((shape) => canonical(shape)).sort()
 }
 
@@ -128,5 +142,29 @@ function* questions(stream: BatchStream, batch: Batch, every: boolean): Generato
   yield { events: stream.random.below(100), limit: 7 }
   yield { events: 0, limit: 100_000 }
   yield { ended: { limit: 20 } }
-  for (const other of ['counts', 'liveShapes', 'incidents'] as const) yield { other }
+  yield { ended: { limit: 5, before: stream.random.below(40) } }
+  yield { other: 'liveShapes' }
+  yield { counts: {} }
+  yield { incidents: { limit: 5 } }
+  for (const tenant of ['', 'acme', stream.pick(states).tenant, 'nobody']) yield* ofTenant(stream, tenant, works)
+}
+
+function* ofTenant(stream: BatchStream, tenant: string, works: readonly WorkQuery[]): Generator<Question> {
+  const now = stream.time
+  const states = [...stream.states.values()]
+  for (const work of works) {
+    yield { work: { ...work, tenant }, now, limit: 1000, after: 0 }
+    yield { work: { ...work, tenant }, now, limit: 2, after: stream.pick(states).no }
+  }
+  const { no } = stream.pick(states)
+  yield { counts: { tenant } }
+  yield { incidents: { tenant, limit: 5 } }
+  yield { incidents: { tenant, no, limit: 5 } }
+  yield { ended: { tenant, limit: 4 } }
+  yield { ended: { tenant, limit: 3, before: stream.random.below(40) } }
+  yield { ended: { tenant, no, limit: 3 } }
+  const after = stream.random.below(100)
+  yield { tenantEvents: { tenant, after: 0, limit: 100_000, look: 100_000 } }
+  yield { tenantEvents: { tenant, after, limit: 3, look: 100_000 } }
+  yield { tenantEvents: { tenant, after, limit: 100, look: 7 } }
 }

@@ -90,11 +90,11 @@ export function processPromises({ test, expect }: Suite): void {
         ],
       }),
     )
-    expect((await other.incidents(9)).map((row) => [row.no, row.text])).toEqual([
+    expect((await other.incidents({ limit: 9 })).map((row) => [row.no, row.text])).toEqual([
       [2, 'first'],
       [1, 'first'],
     ])
     await other.closeIncident(1, 'overdue')
-    expect((await one.incidents(9)).map((row) => row.no)).toEqual([2])
+    expect((await one.incidents({ limit: 9 })).map((row) => row.no)).toEqual([2])
   })
 }

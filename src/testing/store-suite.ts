@@ -27,7 +27,7 @@ export async function picture(store: Store): Promise<string> {
     await store.events(0, 1000),
     await store.endedRuns({ limit: 1000 }),
     await store.lateResults(1),
-    await store.incidents(1000),
+    await store.incidents({ limit: 1000 }),
   ]
   const keys = await store.load([
     { ask: 'key', key: 'k' },

@@ -1,6 +1,7 @@
 // The connections of one handle, by what they are for: what hangs in one kind does not stand in the way of another.
 import { addressOf } from './address.ts'
 import { resolverStatements } from './committer.ts'
+import { closerStatements } from './incident-closer.ts'
 import { loadStatements } from './loader.ts'
 import { quoted } from './migrations.ts'
 import type { PostgresStoreOptions } from './postgres-store.ts'
@@ -18,7 +19,6 @@ export const settingStatements = {
   setFromNothing: `insert into setting as s (name, value) values ($1::text, $2::text) on conflict (name) do update set value = excluded.value
     where s.value = 'null' returning 1`,
   setFrom: 'update setting set value = $2::text where name = $1::text and value = $3::text returning 1',
-  closeIncident: 'delete from incident where no = $1::int8 and kind = $2::text',
   newHandle: `update counter set value = value + 1 where name = 'handle' returning value`,
 } as const satisfies Statements
 
@@ -46,7 +46,7 @@ export class Connections {
       default_transaction_isolation: "'repeatable read'",
       default_transaction_read_only: 'on',
     }
-    const writers = { ...commitStatements, ...workerStatements, ...settingStatements }
+    const writers = { ...commitStatements, ...workerStatements, ...settingStatements, ...closerStatements }
     const wires = (settings: Readonly<Record<string, string>>, statements: Statements, size: number) =>
       new Wires(() => this.open({ settings, statements }), size)
     // Commits know their patience themselves.

@@ -98,6 +98,11 @@ export class Chunk {
     return this.at
   }
 
+  /** Of which resource each of its events is. */
+  nos(): number[] {
+    return this.entries.map((entry) => this.no + entry[1])
+  }
+
   /** The numbers of the shapes it names. */
   shapeIds(): number[] {
     return this.entries.flatMap((entry) => [entry[4], entry[5]])

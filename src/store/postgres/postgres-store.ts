@@ -5,13 +5,28 @@ import { HomeostatError } from '../../base/errors.ts'
 import { canonical, type Json } from '../../base/json.ts'
 import type { Ask } from '../../decision/situation.ts'
 import type { Incarnation, Incident, No, Resource } from '../../decision/state.ts'
-import type { Batch, CommitAnswer, Heartbeat, KindOf, ListQuery, Store, WorkQuery } from '../store.ts'
+import type {
+  Batch,
+  Beside,
+  CommitAnswer,
+  Heartbeat,
+  IncidentsQuery,
+  KindOf,
+  ListQuery,
+  OfTenant,
+  RecordsQuery,
+  RunsQuery,
+  Store,
+  TenantEventsQuery,
+  WorkQuery,
+} from '../store.ts'
 import { shownAddress, type AddressOptions } from './address.ts'
 import { Committer } from './committer.ts'
 import { Connections, settingStatements, usualPatienceMs } from './connections.ts'
 import { translated } from './failures.ts'
 import { startHeartbeatThread } from './heartbeat.ts'
 import { History, type Removed, type Retention } from './history.ts'
+import { closeIncident } from './incident-closer.ts'
 import { listResources } from './lister.ts'
 import { Loader } from './loader.ts'
 import { migrate } from './migrations.ts'
@@ -237,8 +252,8 @@ class PostgresHandle implements PostgresStore {
     return listResources(this.connections.reads, this.shapes, query)
   }
 
-  counts() {
-    return this.reader.counts()
+  counts(of: OfTenant = {}) {
+    return this.reader.counts(of)
   }
 
   history(no: No, before: number | null, limit: number) {
@@ -249,7 +264,11 @@ class PostgresHandle implements PostgresStore {
     return this.reader.eventsAfter(after, limit)
   }
 
-  endedRuns(query: { no?: No; limit: number }) {
+  tenantEvents(query: TenantEventsQuery) {
+    return this.reader.tenantEvents(query)
+  }
+
+  endedRuns(query: RunsQuery) {
     return this.reader.endedRuns(query)
   }
 
@@ -257,12 +276,14 @@ class PostgresHandle implements PostgresStore {
     return this.reader.lateResults(no)
   }
 
-  incidents(limit: number) {
-    return this.reader.incidents(limit)
+  incidents(query: IncidentsQuery) {
+    return this.reader.incidents(query)
   }
 
-  async closeIncident(no: No, kind: Incident['kind']): Promise<void> {
-    await this.write('closeIncident', String(no), kind)
+  async closeIncident(no: No, kind: Incident['kind'], beside: Beside = {}): Promise<boolean> {
+    const isClosed = await this.writing((wire) => closeIncident(wire, this.shapes, { no, kind, beside }))
+    if (isClosed) this.changed()
+    return isClosed
   }
 
   setting(name: string): Promise<Json> {
@@ -282,7 +303,7 @@ class PostgresHandle implements PostgresStore {
     return this.reader.record(kind, key)
   }
 
-  records(query: { kind: string; after: string; limit: number }) {
+  records(query: RecordsQuery) {
     return this.reader.records(query)
   }
 

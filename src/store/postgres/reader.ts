@@ -2,20 +2,29 @@
 import { unreachable } from '../../base/assert.ts'
 import type { Millis } from '../../base/clock.ts'
 import type { Json } from '../../base/json.ts'
-import type { EndedRun, Incarnation, Incident, LateResult, No, Resource, StoredEvent } from '../../decision/state.ts'
-import type { JournalEntry, StatusCount, StoredRecord, WorkQuery } from '../store.ts'
+import type { Incarnation, Incident, LateResult, No, Resource, StoredEvent } from '../../decision/state.ts'
+import type {
+  IncidentsQuery,
+  JournalEntry,
+  OfTenant,
+  RecordsQuery,
+  RunsQuery,
+  StatusCount,
+  StoredRecord,
+  StoredRun,
+  TenantEvents,
+  TenantEventsQuery,
+  WorkQuery,
+} from '../store.ts'
 import type { Chunk } from './event-log.ts'
 import { translated } from './failures.ts'
 import type { Row } from './pipeline.ts'
 import type { Shapes } from './shapes.ts'
-import { chunkOf, endOfRow, eventsIn, joinResource, resourcesOf, stateColumns } from './states.ts'
+import { chunkOf, eventsIn, resourcesOf } from './states.ts'
+import { endedRunsOf, eventsOf, runOf, statesOf, tenantStatements, workOf } from './tenant-reader.ts'
 import { fromText, numbersOf, toText } from './texts.ts'
 import type { Statements, Wire } from './wire.ts'
 import type { Wires } from './wires.ts'
-
-/** States of these numbers, in order. The numbers are found first, each by the index that is meant for it. */
-const statesOf = (numbers: string, order = 'f.no') =>
-  `with f as materialized (${numbers}) select ${stateColumns} from f join state s on s.no = f.no ${joinResource} order by ${order}`
 
 export const readStatements = {
   ownedBy: statesOf(`select p.no from unnest($1::int8[]) v(owner) cross join lateral
@@ -42,15 +51,20 @@ export const readStatements = {
   chunkWith: 'select first, body from event where first <= $1::int8 order by first desc limit 1',
   chunksFrom: `select first, body from event
     where first >= coalesce((select first from event where first <= $1::int8 order by first desc limit 1), 0) order by first limit $2::int8`,
-  endedOf: 'select no, body from run where no = $1::int8 order by n desc limit $2::int8',
-  endedLast: 'select no, body from run where n > (select runs from feed) - $1::int8 order by n desc limit $1::int8',
+  runHead: 'select runs from feed',
+  endedOf: 'select no, body, n from run where no = $1::int8 and n <= $2::int8 order by n desc limit $3::int8',
+  endedLast:
+    'select no, body, n from run where n > $1::int8 - $2::int8 and n <= $1::int8 order by n desc limit $2::int8',
   late: 'select body from late where no = $1::int8 order by id',
   openIncidents: 'select body from incident order by id desc limit $1::int8',
+  incidentsAt: 'select body from incident where no = $1::int8 order by id desc limit $2::int8',
+  tenantAt: 'select 1 from resource where no = $1::int8 and tenant = $2::text',
   setting: 'select value from setting where name = $1::text',
   record: 'select version, value from record where kind = $1::text and key = $2::text',
   records:
     'select key, version, value from record where kind = $1::text and key > $2::text order by key limit $3::int8',
   journalAfter: 'select n, value, hash from journal where n > $1::int8 order by n limit $2::int8',
+  ...tenantStatements,
 } as const satisfies Statements
 
 type Name = keyof typeof readStatements
@@ -65,6 +79,9 @@ export class Reader {
   }
 
   async workFor(query: WorkQuery, now: Millis, limit: number, after: No): Promise<readonly Resource[]> {
+    const { tenant } = query
+    if (tenant !== undefined)
+      return resourcesOf(await workOf(this.ask, query, { tenant, now, after, limit }), this.shapes)
     switch (query.work) {
       case 'ownedBy':
         return this.states('ownedBy', numbersOf(query.owners), after, limit)
@@ -85,8 +102,12 @@ export class Reader {
     return (await this.rows('owners')).map(([owner]) => Number(owner))
   }
 
-  async counts(): Promise<readonly StatusCount[]> {
-    const rows = await this.rows('counts')
+  async counts({ tenant }: OfTenant): Promise<readonly StatusCount[]> {
+    const rows = await (tenant === undefined
+      ? this.rows('counts')
+      : tenant === 'default'
+        ? this.rows('countsOfDefault')
+        : this.rows('countsOf', toText(tenant)))
     if (rows.some(([shape]) => !this.shapes.has(Number(shape)))) await this.shapes.reload()
     const found = rows.map(([id, count]) => {
       const { type, status } = this.shapes.get(Number(id))
@@ -142,17 +163,37 @@ export class Reader {
     })
   }
 
-  async endedRuns({ no, limit }: { readonly no?: No; readonly limit: number }): Promise<readonly EndedRun[]> {
-    const rows = no === undefined ? await this.rows('endedLast', limit) : await this.rows('endedOf', no, limit)
-    return rows.map(([of, body]) => endOfRow(of!, body!))
+  tenantEvents(query: TenantEventsQuery): Promise<TenantEvents> {
+    return this.use((wire) => eventsOf(wire, this.shapes, query))
+  }
+
+  async endedRuns({ no, tenant, before = Infinity, limit }: RunsQuery): Promise<readonly StoredRun[]> {
+    const [head] = await this.rows('runHead')
+    const from = Math.min(before - 1, Number(head![0]))
+    if (no === undefined)
+      return tenant === undefined
+        ? (await this.rows('endedLast', from, limit)).map(runOf)
+        : endedRunsOf(this.ask, tenant, from, limit)
+    if (tenant !== undefined && !(await this.isOf(no, tenant))) return []
+    return (await this.rows('endedOf', no, from, limit)).map(runOf)
   }
 
   async lateResults(no: No): Promise<readonly LateResult[]> {
     return (await this.rows('late', no)).map(([body]) => JSON.parse(body!) as LateResult)
   }
 
-  async incidents(limit: number): Promise<readonly Incident[]> {
-    return (await this.rows('openIncidents', limit)).map(([body]) => JSON.parse(body!) as Incident)
+  async incidents({ no, tenant, limit }: IncidentsQuery): Promise<readonly Incident[]> {
+    if (no !== undefined && tenant !== undefined && !(await this.isOf(no, tenant))) return []
+    const rows = await (no !== undefined
+      ? this.rows('incidentsAt', no, limit)
+      : tenant === undefined
+        ? this.rows('openIncidents', limit)
+        : this.rows('incidentsOf', toText(tenant), limit))
+    return rows.map(([body]) => JSON.parse(body!) as Incident)
+  }
+
+  private async isOf(no: No, tenant: string): Promise<boolean> {
+    return (await this.rows('tenantAt', no, toText(tenant))).length > 0
   }
 
   async setting(name: string): Promise<Json> {
@@ -165,10 +206,12 @@ export class Reader {
     return row === undefined ? null : { kind, key, value: JSON.parse(row[1]!) as Json, version: Number(row[0]) }
   }
 
-  async records(query: { kind: string; after: string; limit: number }): Promise<readonly StoredRecord[]> {
-    const { kind, after, limit } = query
+  async records({ kind, tenant, after, limit }: RecordsQuery): Promise<readonly StoredRecord[]> {
     // No key is empty: everything is above ''.
-    const rows = await this.rows('records', toText(kind), after === '' ? '' : toText(after), limit)
+    const values = [toText(kind), after === '' ? '' : toText(after), limit]
+    const rows = await (tenant === undefined
+      ? this.rows('records', ...values)
+      : this.rows('recordsOf', ...values, tenant))
     return rows.map(([key, version, value]) => ({
       kind,
       key: fromText(key!),
@@ -210,6 +253,8 @@ export class Reader {
     const [rows] = await this.use((wire) => wire.run([{ name, values: values.map(String) }]))
     return rows!
   }
+
+  private readonly ask = (name: Name, values: readonly (string | number)[]) => this.rows(name, ...values)
 
   private async use<T>(work: (wire: Wire) => Promise<T>): Promise<T> {
     try {

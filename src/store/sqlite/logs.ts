@@ -2,7 +2,7 @@
 // An entry is an array; log-writer.ts says how the text is made.
 import type { StatementSync } from 'node:sqlite'
 import { assert } from '../../base/assert.ts'
-import type { EndedRun, Event, StoredEvent } from '../../decision/state.ts'
+import type { EndedRun, Event, No, StoredEvent } from '../../decision/state.ts'
 import { endedRunOf } from './codec.ts'
 import type { Connection } from './connection.ts'
 import type { Shapes } from './shapes.ts'
@@ -81,6 +81,18 @@ export class EventLog extends Log {
       }
     }
     return found
+  }
+
+  /** From `n` on, chunk by chunk: of which resource each event is, and the event itself for whoever wants it. */
+  *entriesFrom(n: number): Generator<readonly { readonly n: number; readonly no: No; event(): StoredEvent }[]> {
+    for (const chunk of this.chunksFrom(n)) {
+      const found = chunk.entries.map((entry, index) => ({
+        n: chunk.first + index,
+        no: chunk.no + entry[1],
+        event: () => this.eventOf(chunk, chunk.first + index),
+      }))
+      yield found.filter((one) => one.n >= n)
+    }
   }
 
   private eventOf(chunk: Chunk, n: number): StoredEvent {
@@ -164,10 +176,30 @@ export class RunLog extends Log {
     super(connection, 'run')
   }
 
-  find(n: number): { readonly run: EndedRun; readonly prev: number } | null {
+  find(n: number): FoundRun | null {
     const chunk = this.chunkWith(n)
-    if (chunk === null) return null
-    const [at, no, back, ...end] = chunk.entries[n - chunk.first]!
-    return { run: endedRunOf(chunk.no + no, chunk.at + at, end), prev: back === 0 ? 0 : n - back }
+    return chunk === null ? null : runIn(chunk, n)
   }
+
+  /** Chunk by chunk from `n` backwards, the newest first. */
+  *back(n: number): Generator<readonly FoundRun[]> {
+    for (let chunk = this.chunkWith(n); chunk !== null; chunk = this.chunkWith(chunk.first - 1)) {
+      const found: FoundRun[] = []
+      for (let at = Math.min(n, chunk.first + chunk.entries.length - 1); at >= chunk.first; at--)
+        found.push(runIn(chunk, at))
+      yield found
+    }
+  }
+}
+
+export interface FoundRun {
+  readonly n: number
+  readonly run: EndedRun
+  /** The number of the resource's run before it; 0: none. */
+  readonly prev: number
+}
+
+function runIn(chunk: Chunk, n: number): FoundRun {
+  const [at, no, back, ...end] = chunk.entries[n - chunk.first]!
+  return { n, run: endedRunOf(chunk.no + no, chunk.at + at, end), prev: back === 0 ? 0 : n - back }
 }

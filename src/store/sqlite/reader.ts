@@ -15,11 +15,23 @@ import type {
   Resource,
   StoredEvent,
 } from '../../decision/state.ts'
-import type { Answer, StatusCount, WorkQuery } from '../store.ts'
+import type {
+  Answer,
+  IncidentsQuery,
+  OfTenant,
+  RunsQuery,
+  StatusCount,
+  StoredRun,
+  TenantEvents,
+  TenantEventsQuery,
+  WorkCriterion,
+  WorkQuery,
+} from '../store.ts'
 import { fromText, stateColumns, stateOf, stateTables, toText } from './codec.ts'
 import type { Connection } from './connection.ts'
-import type { EventLog, RunLog } from './logs.ts'
+import type { EventLog, FoundRun, RunLog } from './logs.ts'
 import type { Shapes } from './shapes.ts'
+import { TenantReader } from './tenant-reader.ts'
 import type { Verifier } from './verifier.ts'
 
 export interface ReaderParts {
@@ -39,7 +51,7 @@ export class Reader {
   private readonly ended: StatementSync
   private readonly last: StatementSync
   private readonly owners: StatementSync
-  private readonly work: Readonly<Record<Exclude<WorkQuery['work'], 'timers' | 'orphans'>, StatementSync>>
+  private readonly work: Readonly<Record<Exclude<WorkCriterion['work'], 'timers' | 'orphans'>, StatementSync>>
   private readonly wakes: StatementSync
   private readonly orphans: StatementSync
   private readonly settledCounts: StatementSync
@@ -47,11 +59,14 @@ export class Reader {
   private readonly shapesOfLive: StatementSync
   private readonly late: StatementSync
   private readonly openIncidents: StatementSync
+  private readonly incidentsOf: StatementSync
   private readonly runHead: StatementSync
   private readonly readSetting: StatementSync
+  private readonly ofTenant: TenantReader
 
   constructor(parts: ReaderParts) {
     this.parts = parts
+    this.ofTenant = new TenantReader(parts)
     const prepare = (sql: string) => parts.connection.prepare(sql)
     this.state = prepare(`select ${stateColumns} from ${stateTables} where r.no = ?`)
     this.key = prepare('select hash, no, begun, at from key where key = ?')
@@ -90,6 +105,7 @@ export class Reader {
     )
     this.late = prepare('select body from late where no = ? order by id')
     this.openIncidents = prepare('select body from incident order by id desc limit ?')
+    this.incidentsOf = prepare('select body from incident where no = ? order by id desc limit ?')
     this.runHead = prepare('select runs from feed where one = 1')
     this.readSetting = prepare('select value from setting where name = ?')
   }
@@ -112,6 +128,11 @@ export class Reader {
 
   workFor(query: WorkQuery, now: Millis, limit: number, after: No): readonly Resource[] {
     return this.parts.connection.reading(() => {
+      const { tenant } = query
+      if (tenant !== undefined) {
+        const found = this.ofTenant.find(query, { tenant, now, after, limit })
+        return 'nos' in found ? this.all(found.nos) : found.rows.map((row) => stateOf(row, this.parts.shapes))
+      }
       switch (query.work) {
         case 'ownedBy':
           return this.states(this.work.ownedBy, JSON.stringify(query.owners), after, limit)
@@ -135,12 +156,16 @@ export class Reader {
     return this.parts.connection.patiently(() => numbers(this.owners.all()))
   }
 
-  counts(): readonly StatusCount[] {
+  counts({ tenant }: OfTenant): readonly StatusCount[] {
     const counts = new Map<number, number>()
     const add = (shape: number | null, count: number) => {
       if (shape !== null) counts.set(shape, (counts.get(shape) ?? 0) + count)
     }
     this.parts.connection.reading(() => {
+      if (tenant !== undefined) {
+        for (const [shape, count] of this.ofTenant.counts(tenant)) add(shape, count)
+        return
+      }
       for (const [shape, count] of this.settledCounts.all() as unknown as [number, number][]) add(shape, count)
       for (const [base, shape, count] of this.liveCounts.all() as unknown as [number | null, number, number][]) {
         add(base, -count)
@@ -189,28 +214,45 @@ export class Reader {
     return this.parts.connection.reading(() => this.parts.events.after(n, limit))
   }
 
-  endedRuns({ no, limit }: { readonly no?: No; readonly limit: number }): readonly EndedRun[] {
+  tenantEvents(query: TenantEventsQuery): TenantEvents {
+    return this.parts.connection.reading(() => this.ofTenant.eventsOf(query))
+  }
+
+  endedRuns({ no, tenant, before = Infinity, limit }: RunsQuery): readonly StoredRun[] {
     return this.parts.connection.reading(() => {
-      const found: EndedRun[] = []
-      let n = no === undefined ? numbers(this.runHead.all())[0]! : this.latestEnd(no)
-      while (n > 0 && found.length < limit) {
-        const entry = this.parts.runs.find(n)
-        if (entry === null) break
-        found.push(entry.run)
-        n = no === undefined ? n - 1 : entry.prev
+      const head = Math.min(before - 1, numbers(this.runHead.all())[0]!)
+      if (no === undefined && tenant !== undefined) return this.ofTenant.endedRuns(tenant, head, limit)
+      if (tenant !== undefined && this.resource(no!)?.tenant !== tenant) return []
+      const found: StoredRun[] = []
+      for (const { n, run } of no === undefined ? this.allRuns(head) : this.runsOf(no)) {
+        if (found.length >= limit) break
+        if (n <= head) found.push({ ...run, n })
       }
       return found
     })
+  }
+
+  private *allRuns(head: number): Generator<FoundRun> {
+    for (const chunk of this.parts.runs.back(head)) yield* chunk
+  }
+
+  /** Along the chain of one resource. */
+  private *runsOf(no: No): Generator<FoundRun> {
+    for (let entry = this.parts.runs.find(this.latestEnd(no)); entry !== null; entry = this.parts.runs.find(entry.prev))
+      yield entry
   }
 
   lateResults(no: No): readonly LateResult[] {
     return this.parts.connection.patiently(() => this.late.all(no)).map((row) => JSON.parse(textOf(row)) as LateResult)
   }
 
-  incidents(limit: number): readonly Incident[] {
-    return this.parts.connection
-      .patiently(() => this.openIncidents.all(limit))
-      .map((row) => JSON.parse(textOf(row)) as Incident)
+  incidents({ no, tenant, limit }: IncidentsQuery): readonly Incident[] {
+    return this.parts.connection.patiently(() => {
+      if (no === undefined && tenant !== undefined) return this.ofTenant.incidents(tenant, limit)
+      if (tenant !== undefined && this.resource(no!)?.tenant !== tenant) return []
+      const rows = no === undefined ? this.openIncidents.all(limit) : this.incidentsOf.all(no, limit)
+      return rows.map((row) => JSON.parse(textOf(row)) as Incident)
+    })
   }
 
   setting(name: string): Json {
@@ -248,11 +290,7 @@ export class Reader {
   }
 
   private endedRun(no: No, begun: number): EndedRun | null {
-    for (let n = this.latestEnd(no); n > 0;) {
-      const entry = this.parts.runs.find(n)
-      if (entry === null || entry.run.begun === begun) return entry?.run ?? null
-      n = entry.prev
-    }
+    for (const { run } of this.runsOf(no)) if (run.begun === begun) return run
     return null
   }
 

@@ -2,7 +2,7 @@
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
 import type { Json } from '../../base/json.ts'
 import { chainHash, chainStart } from '../chain.ts'
-import type { JournalEntry, RecordChange, RecordName, StoredRecord } from '../store.ts'
+import type { JournalEntry, RecordChange, RecordName, RecordsQuery, StoredRecord } from '../store.ts'
 import { fromText, toText } from './codec.ts'
 import type { Connection } from './connection.ts'
 import { widths } from './sheet.ts'
@@ -35,6 +35,17 @@ export class RecordWriter {
     return true
   }
 
+  /** Inside a transaction that has looked at the versions. */
+  writeAll(changes: readonly RecordChange[], entries: readonly Json[]): void {
+    for (const { kind, key, from, to } of changes) {
+      const [ofKind, ofKey] = [toText(kind), toText(key)]
+      if (to === null) this.remove.run(ofKind, ofKey, from)
+      else if (from === 0) this.insert.run(ofKind, ofKey, JSON.stringify(to))
+      else this.update.run(JSON.stringify(to), ofKind, ofKey, from)
+    }
+    this.journal(entries.map((entry) => JSON.stringify(entry)))
+  }
+
   /** Inside a transaction: the chain is continued from where it stands. */
   journal(values: readonly SQLInputValue[]): void {
     if (values.length === 0) return
@@ -51,6 +62,7 @@ export class RecordReader {
   private readonly connection: Connection
   private readonly one: StatementSync
   private readonly many: StatementSync
+  private readonly manyOf: StatementSync
   private readonly entries: StatementSync
 
   constructor(connection: Connection) {
@@ -58,6 +70,9 @@ export class RecordReader {
     this.one = connection.prepare('select version, value from record where kind = ? and key = ?')
     this.many = connection.prepare(
       'select key, version, value from record where kind = ? and key > ? order by key limit ?',
+    )
+    this.manyOf = connection.prepare(
+      `select key, version, value from record where kind = ?1 and key > ?2 and value ->> '$.tenant' = ?4 order by key limit ?3`,
     )
     this.entries = connection.prepare('select n, value, hash from journal where n > ? order by n limit ?')
   }
@@ -69,8 +84,12 @@ export class RecordReader {
     return { kind, key, value: JSON.parse(value) as Json, version }
   }
 
-  records({ kind, after, limit }: { kind: string; after: string; limit: number }): readonly StoredRecord[] {
-    const rows = this.connection.patiently(() => this.many.all(toText(kind), toText(after), limit))
+  records({ kind, tenant, after, limit }: RecordsQuery): readonly StoredRecord[] {
+    const rows = this.connection.patiently(() =>
+      tenant === undefined
+        ? this.many.all(toText(kind), toText(after), limit)
+        : this.manyOf.all(toText(kind), toText(after), limit, tenant),
+    )
     return (rows as unknown as [string, number, string][]).map(([key, version, value]) => ({
       kind,
       key: fromText(key),

@@ -9,12 +9,18 @@ import type { Ask } from '../../decision/situation.ts'
 import type { Incarnation, Incident, No } from '../../decision/state.ts'
 import type {
   Batch,
+  Beside,
   CommitAnswer,
   Heartbeat,
+  IncidentsQuery,
   KindOf,
   ListQuery,
   MaybePromise,
+  OfTenant,
+  RecordsQuery,
+  RunsQuery,
   Store,
+  TenantEventsQuery,
   WorkerRow,
   WorkQuery,
 } from '../store.ts'
@@ -28,7 +34,7 @@ import { migrate, mustNotBeNewer, storeSchema, versionOf } from './migrations.ts
 import { Places } from './places.ts'
 import { Planner } from './planner.ts'
 import { Reader } from './reader.ts'
-import { RecordReader } from './records.ts'
+import { RecordReader, RecordWriter } from './records.ts'
 import { rejudge } from './rejudge.ts'
 import { Shapes } from './shapes.ts'
 import { SheetWriter } from './sheet-writer.ts'
@@ -188,8 +194,10 @@ class SqliteStore implements Store {
     )
   }
 
-  counts() {
-    return this.guarded(() => this.writer.counts(() => this.reader.counts()))
+  counts(of: OfTenant = {}) {
+    return this.guarded(() =>
+      of.tenant === undefined ? this.writer.counts(() => this.reader.counts({})) : this.reader.counts(of),
+    )
   }
 
   history(no: No, before: number | null, limit: number) {
@@ -200,7 +208,11 @@ class SqliteStore implements Store {
     return this.guarded(() => this.reader.eventsAfter(after, limit))
   }
 
-  endedRuns(query: { no?: No; limit: number }) {
+  tenantEvents(query: TenantEventsQuery) {
+    return this.guarded(() => this.reader.tenantEvents(query))
+  }
+
+  endedRuns(query: RunsQuery) {
     return this.guarded(() => this.reader.endedRuns(query))
   }
 
@@ -208,12 +220,19 @@ class SqliteStore implements Store {
     return this.guarded(() => this.reader.lateResults(no))
   }
 
-  incidents(limit: number) {
-    return this.guarded(() => this.reader.incidents(limit))
+  incidents(query: IncidentsQuery) {
+    return this.guarded(() => this.reader.incidents(query))
   }
 
-  closeIncident(no: No, kind: Incident['kind']): void {
-    this.writer.change(() => this.connection.prepare('delete from incident where no = ? and kind = ?').run(no, kind))
+  closeIncident(no: No, kind: Incident['kind'], { records = [], journal = [] }: Beside = {}): boolean {
+    const closed = this.writer.change(() => {
+      if (this.recordsOf.conflictsOf(records).length > 0) return false
+      new RecordWriter(this.connection).writeAll(records, journal)
+      this.connection.prepare('delete from incident where no = ? and kind = ?').run(no, kind)
+      return true
+    })
+    if (closed) this.changed()
+    return closed
   }
 
   setting(name: string): Json {
@@ -236,7 +255,7 @@ class SqliteStore implements Store {
     return this.guarded(() => this.recordsOf.record(kind, key))
   }
 
-  records(query: { kind: string; after: string; limit: number }) {
+  records(query: RecordsQuery) {
     return this.guarded(() => this.recordsOf.records(query))
   }
 

@@ -1,0 +1,164 @@
+// Questions that are asked for one tenant. What is of others is left out where it is found: by a join with `resource`, or, in the
+// chunks of events and ended runs, before an entry is made out. Inside a reading transaction of the caller.
+import type { StatementSync } from 'node:sqlite'
+import { unreachable } from '../../base/assert.ts'
+import type { Millis } from '../../base/clock.ts'
+import type { Incident, No, StoredEvent } from '../../decision/state.ts'
+import type { StoredRun, TenantEvents, TenantEventsQuery, WorkCriterion } from '../store.ts'
+import { stateColumns, toText } from './codec.ts'
+import type { Connection } from './connection.ts'
+import type { EventLog, FoundRun, RunLog } from './logs.ts'
+
+const fromLive = `select ${stateColumns} from live l join resource r using (no) left join settled s on s.no = l.no`
+/** So many ended runs of all are looked through; then those of the tenant's own resources are asked for one by one. */
+const runsLooked = 2_000
+
+const standing = 'left join live l on l.no = r.no left join settled s on s.no = r.no where r.tenant = ?1'
+const ownRows = `resource r indexed by resource_tenant ${standing} and r.tenant <> ''`
+const allRows = `resource r ${standing}`
+const shapesSql = (rows: string) => `select coalesce(l.shape, s.shape), count(*) from ${rows} group by 1`
+const endsSql = (rows: string) => `select coalesce(l.ended, s.ended) from ${rows} and coalesce(l.ended, s.ended) > 0`
+
+export class TenantReader {
+  private readonly connection: Connection
+  private readonly events: EventLog
+  private readonly runs: RunLog
+  private readonly mine: StatementSync
+  private readonly work: Readonly<Record<Exclude<WorkCriterion['work'], 'timers' | 'orphans'>, StatementSync>>
+  private readonly wakes: StatementSync
+  private readonly orphans: StatementSync
+  private readonly shapes: StatementSync
+  private readonly ends: StatementSync
+  private readonly openIncidents: StatementSync
+
+  constructor(parts: { readonly connection: Connection; readonly events: EventLog; readonly runs: RunLog }) {
+    this.connection = parts.connection
+    this.events = parts.events
+    this.runs = parts.runs
+    const prepare = (sql: string) => parts.connection.prepare(sql)
+    this.mine = prepare('select no from resource where no in (select value from json_each(?1)) and tenant = ?2')
+    const page = 'and r.tenant = ?4 and l.no > ?2 order by l.no limit ?3'
+    this.work = {
+      ownedBy: prepare(`${fromLive} where l.owner in (select value from json_each(?1)) ${page}`),
+      waiting: prepare(`${fromLive} where l.owner = 0 and l.due <= ?1 ${page}`),
+      withoutRun: prepare(
+        `${fromLive} join shape on shape.id = l.shape where l.run is null and shape.kind = ?1 ${page}`,
+      ),
+      overdue: prepare(`${fromLive} where l.overdue <= ?1 ${page}`),
+    }
+    const isMine = (table: string) =>
+      `exists (select 1 from resource where resource.no = ${table}.no and resource.tenant = ?3)`
+    const resting = 'not exists (select 1 from live where live.no = settled.no)'
+    this.wakes = prepare(`select no from (
+      select * from (select no, wake from settled where wake <= ?1 and ${resting} and ${isMine('settled')} order by wake, no limit ?2)
+      union all
+      select * from (select no, extra ->> 'wake' as wake from live where extra ->> 'wake' <= ?1 and ${isMine('live')} order by wake, no limit ?2)
+    ) order by wake, no limit ?2`)
+    this.orphans = prepare(`select no from (
+      select * from (select no from settled where orphans = 1 and orphans is not null and no > ?1 and ${resting} and ${isMine('settled')} order by no limit ?2)
+      union all
+      select * from (select no from live where extra ->> 'orphans' = 1 and no > ?1 and ${isMine('live')} order by no limit ?2)
+    ) order by no limit ?2`)
+    this.shapes = prepare(shapesSql(ownRows))
+    this.ends = prepare(endsSql(ownRows))
+    this.openIncidents = prepare(
+      'select body from incident cross join resource r on r.no = incident.no where r.tenant = ?1 order by incident.id desc limit ?2',
+    )
+  }
+
+  /** Rows of states, or numbers of resources where the states are to be read one by one. */
+  find(
+    query: WorkCriterion,
+    { tenant, now, after, limit }: { tenant: string; now: Millis; after: No; limit: number },
+  ): { readonly rows: readonly unknown[] } | { readonly nos: readonly No[] } {
+    const text = toText(tenant)
+    switch (query.work) {
+      case 'ownedBy':
+        return { rows: this.work.ownedBy.all(JSON.stringify(query.owners), after, limit, text) }
+      case 'waiting':
+      case 'overdue':
+        return { rows: this.work[query.work].all(now, after, limit, text) }
+      case 'withoutRun':
+        return { rows: this.work.withoutRun.all('transitional', after, limit, text) }
+      case 'timers':
+        return { nos: numbers(this.wakes.all(now, limit, text)) }
+      case 'orphans':
+        return { nos: numbers(this.orphans.all(after, limit, text)) }
+      default:
+        return unreachable(query)
+    }
+  }
+
+  /** How many of its resources are of each shape. */
+  counts(tenant: string): readonly (readonly [shape: number, count: number])[] {
+    // The empty one is in no index: nobody is of it but by a program's own choice.
+    const statement = tenant === '' ? this.connection.prepare(shapesSql(allRows)) : this.shapes
+    return statement.all(toText(tenant)) as unknown as [number, number][]
+  }
+
+  eventsOf({ tenant, after, limit, look }: TenantEventsQuery): TenantEvents {
+    const found: StoredEvent[] = []
+    let looked = after
+    let left = look
+    if (limit <= 0) return { events: found, looked }
+    for (const chunk of this.events.entriesFrom(after + 1)) {
+      const mine = this.amongst(chunk, tenant)
+      for (const entry of chunk) {
+        if (left-- <= 0) return { events: found, looked }
+        if (mine.has(entry.no)) found.push(entry.event())
+        looked = entry.n
+        if (found.length === limit) return { events: found, looked }
+      }
+    }
+    return { events: found, looked }
+  }
+
+  /** Newest first, from the number `from` backwards. */
+  endedRuns(tenant: string, from: number, limit: number): readonly StoredRun[] {
+    const found: FoundRun[] = []
+    let left = runsLooked
+    for (const chunk of this.runs.back(from)) {
+      const mine = this.amongst(
+        chunk.map(({ run }) => run),
+        tenant,
+      )
+      found.push(...chunk.filter(({ run }) => mine.has(run.no)))
+      left -= chunk.length
+      if (found.length >= limit || left <= 0) break
+    }
+    const isThrough = found.length >= limit || left > 0
+    const all = isThrough ? found.slice(0, limit) : this.ownRuns(tenant, from, limit)
+    return all.map(({ n, run }) => ({ ...run, n }))
+  }
+
+  /** By the latest ended run of each of its resources, and from there along their chains: others' runs are not looked at. */
+  private ownRuns(tenant: string, from: number, limit: number): readonly FoundRun[] {
+    const ends = tenant === '' ? this.connection.prepare(endsSql(allRows)) : this.ends
+    const heads: FoundRun[] = []
+    for (const head of numbers(ends.all(toText(tenant)))) {
+      let run = this.runs.find(head)
+      while (run !== null && run.n > from) run = this.runs.find(run.prev)
+      if (run !== null) heads.push(run)
+    }
+    const found: FoundRun[] = []
+    heads.sort((a, b) => a.n - b.n)
+    for (let newest = heads.pop(); newest !== undefined && found.length < limit; newest = heads.pop()) {
+      found.push(newest)
+      const next = newest.prev === 0 ? null : this.runs.find(newest.prev)
+      if (next !== null) heads.splice(heads.findLastIndex(({ n }) => n < next.n) + 1, 0, next)
+    }
+    return found
+  }
+
+  incidents(tenant: string, limit: number): readonly Incident[] {
+    const rows = this.openIncidents.all(toText(tenant), limit) as unknown as [string][]
+    return rows.map(([body]) => JSON.parse(body) as Incident)
+  }
+
+  private amongst(entries: readonly { readonly no: No }[], tenant: string): ReadonlySet<No> {
+    const nos = JSON.stringify([...new Set(entries.map(({ no }) => no))])
+    return new Set(numbers(this.mine.all(nos, toText(tenant))))
+  }
+}
+
+const numbers = (rows: unknown): number[] => (rows as [number][]).map(([number]) => number)

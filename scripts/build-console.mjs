@@ -31,13 +31,16 @@ export function buildConsole() {
   ]
   const { status } = spawnSync(join(root, 'node_modules/.bin/node'), [vite, ...given], { cwd: root, stdio: 'inherit' })
   if (status !== 0) throw new Error('The console could not be built; what went wrong stands above.')
-  rmSync(built, { recursive: true, force: true })
+  const before = `${beside}-before`
   try {
+    // Somebody may be reading the old one: it is put aside whole, and only then removed.
+    if (existsSync(built)) renameSync(built, before)
     renameSync(beside, built)
   } catch {
     // Another one was quicker: its build is as good.
     rmSync(beside, { recursive: true, force: true })
   }
+  rmSync(before, { recursive: true, force: true })
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) buildConsole()

@@ -5,7 +5,7 @@ import { HttpClient, type Given } from '../client/http-client.ts'
 import { HomeostatError } from '../base/errors.ts'
 import type { Answer } from '../protocol/route.ts'
 import type { RouteName, Routes } from '../protocol/routes.ts'
-import { now } from './time.ts'
+import { after, now } from './time.ts'
 
 export type AnswerOf<Name extends RouteName> = Answer<Routes[Name]>
 export type Resource = AnswerOf<'getResource'>
@@ -26,16 +26,39 @@ function heard(answers: boolean): void {
   if (answers) void queries.invalidateQueries()
 }
 
+/** An answer that takes longer than this may never come: whether anybody is there is asked beside it. */
+const patienceMs = 4_000
+
+const isThere = () => fetch('/livez', { signal: AbortSignal.timeout(patienceMs) })
+
 async function watchedFetch(...given: Parameters<typeof fetch>): Promise<Response> {
+  const stop = after(patienceMs, () => {
+    isThere().then(
+      () => heard(true),
+      () => heard(false),
+    )
+  })
   try {
     const response = await fetch(...given)
     heard(true)
+    // The session ended under an open page: ask who we are, and sign in again.
+    if (response.status === 401 && !response.url.endsWith('/v1/session'))
+      void queries.invalidateQueries({ queryKey: ['getSession'] }, { cancelRefetch: false })
     return response
   } catch (error) {
     if (!(given[1]?.signal?.aborted ?? false)) heard(false)
     throw error
+  } finally {
+    stop()
   }
 }
+
+/** Whether somebody answers again. */
+export const askAgain = (): void =>
+  void isThere().then(
+    () => heard(true),
+    () => {},
+  )
 
 export const api = new HttpClient({ url: '', fetch: watchedFetch, retries: 2, retryMs: 300 })
 

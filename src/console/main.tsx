@@ -108,9 +108,12 @@ function Live({ children }: { readonly children: ReactNode }) {
 }
 
 function App() {
-  const session = useCall('getSession', {}, { everyMs: 60_000 })
+  // Nobody is asked for while somebody types his password.
+  const isIn = queries.getQueryData(['getSession', {}]) !== undefined
+  const session = useCall('getSession', {}, isIn ? { everyMs: 60_000 } : {})
   const { path } = usePlace()
-  if (session.error instanceof HomeostatError && session.error.code === 'unauthenticated') return <SignIn />
+  if (session.error instanceof HomeostatError && session.error.code === 'unauthenticated')
+    return <SignIn hasEnded={session.data !== undefined} />
   if (session.data === undefined) {
     return session.error === null ? <Loading /> : <Problem error={wordsOf(session.error)} />
   }

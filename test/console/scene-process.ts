@@ -1,4 +1,4 @@
-// What the console is tested against: clusters and volumes of the catalogues on a SQLite file and a local world, served with the
+// What the console is tested against: clusters and volumes of the catalogues, and tapes, on a SQLite file and a local world, served with the
 // built console on a port that it is given. A real process, so that it can be killed.
 import { createEngine } from 'homeostat'
 import { createServer } from 'homeostat/server'
@@ -6,7 +6,8 @@ import { openSqliteStore } from 'homeostat/sqlite'
 import { openLocalWorld } from 'homeostat/worlds'
 import * as opensds from '../../catalogues/opensds/index.ts'
 import * as sahara from '../../catalogues/sahara/index.ts'
-import type { JsonObject } from '../../src/base/json.ts'
+import { createTapeDriver, tapes } from './tape.ts'
+import { devSwitches } from '../../src/cli/dev-mode.ts'
 
 export interface SceneSettings {
   readonly folder: string
@@ -19,10 +20,11 @@ const { folder, port, console, adminToken } = JSON.parse(process.argv[2]!) as Sc
 const world = openLocalWorld({ directory: `${folder}/world` })
 const engine = createEngine({
   store: openSqliteStore({ file: `${folder}/homeostat.db` }),
-  lifecycles: { ...sahara.sahara, ...opensds.opensds },
+  lifecycles: { ...sahara.sahara, ...opensds.opensds, tape: tapes },
   drivers: {
     ...sahara.createDrivers(sahara.createWorldBackend(world)),
     ...opensds.createDrivers(opensds.createWorldBackend(world, { capacity: 10_000 })),
+    tape: createTapeDriver(),
   },
   options: {
     name: 'scene',
@@ -34,7 +36,6 @@ const engine = createEngine({
   },
 })
 await engine.start()
-const json = (value: unknown) => JSON.parse(JSON.stringify(value)) as JsonObject
 const server = createServer({
   engine,
   port,
@@ -43,15 +44,8 @@ const server = createServer({
   version: '0.1.0',
   rate: { perSecond: 100_000, burst: 100_000 },
   webhooks: { privateAddresses: true, firstWaitMs: 10, tries: 2 },
-  dev: {
-    faults: async () => (await world.faults.list()).map(json),
-    setFault: async (fault) => json(await world.faults.set(fault as never)),
-    clearFaults: (id) => world.faults.clear(id),
-    truth: async () => (await world.truth()).map(json),
-    async strike(how) {
-      if (how === 'kill') process.kill(process.pid, 'SIGKILL')
-    },
-  },
+  // The switches of `npm start` itself.
+  dev: devSwitches([world]),
 })
 const url = await server.start()
 process.send?.({ url, ticket: await server.newTicket() })

@@ -1,21 +1,23 @@
 // Starts, kills and fills the scene: a child process with engine, server and console.
 import { fork } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { openLocalWorld } from '../../src/worlds.ts'
 import { HttpClient } from '../../src/client.ts'
 
-const adminToken = 'admin-token-of-the-console-tests-1234'
-
 export interface Scene {
   readonly url: string
+  readonly adminToken: string
   readonly api: HttpClient
   /** Lets in once. */
   ticket(): string
   /** With SIGKILL: nothing is said goodbye to. */
   kill(): Promise<void>
+  /** Stands still, as a machine does that swaps or sleeps; until it is woken. */
+  freeze(): void
+  wake(): void
   /** Again, on the same port and the same files. */
   start(): Promise<void>
   /** Ends everything and removes its files. */
@@ -30,12 +32,29 @@ async function freePort(): Promise<number> {
   return port
 }
 
+/** Another test file may be putting a newer build in its place just now: then it is copied once more. */
+function copyPages(to: string): void {
+  for (let tries = 1; ; tries++) {
+    try {
+      return cpSync(resolve('dist/web'), to, { recursive: true })
+    } catch (error) {
+      if (tries === 5) throw error
+      rmSync(to, { recursive: true, force: true })
+    }
+  }
+}
+
 export async function openScene(): Promise<Scene> {
   const folder = mkdtempSync(join(tmpdir(), 'homeostat-console-'))
-  const settings = { folder, port: await freePort(), console: resolve('dist/web'), adminToken }
+  // A copy: what is built meanwhile does not take the pages of this scene away.
+  const pages = join(folder, 'web')
+  copyPages(pages)
+  const adminToken = 'admin-token-of-the-console-tests-1234'
+  const settings = { folder, port: await freePort(), console: pages, adminToken }
   const url = `http://127.0.0.1:${settings.port}`
   let ticket = ''
   let kill = async () => {}
+  let signal: (name: 'SIGSTOP' | 'SIGCONT') => void = () => {}
   const start = async () => {
     const child = fork(new URL('./scene-process.ts', import.meta.url), [JSON.stringify(settings)], {
       execArgv: ['--conditions=source'],
@@ -46,6 +65,7 @@ export async function openScene(): Promise<Scene> {
       child.once('message', (message: { readonly ticket: string }) => done(message.ticket))
       child.once('exit', (code) => fail(new Error(`the scene ended with ${code}`)))
     })
+    signal = (name) => void child.kill(name)
     kill = async () => {
       child.kill('SIGKILL')
       await ended
@@ -54,9 +74,12 @@ export async function openScene(): Promise<Scene> {
   await start()
   return {
     url,
+    adminToken,
     api: new HttpClient({ url, token: adminToken }),
     ticket: () => ticket,
     kill: () => kill(),
+    freeze: () => signal('SIGSTOP'),
+    wake: () => signal('SIGCONT'),
     start,
     async close() {
       await kill()

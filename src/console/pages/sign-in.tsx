@@ -12,7 +12,7 @@ export async function spendTicket(): Promise<void> {
   await api.call('signIn', { body: { ticket } }).catch(() => {})
 }
 
-export default function SignIn() {
+export default function SignIn({ hasEnded }: { readonly hasEnded: boolean }) {
   const [account, setAccount] = useState('')
   const [password, setPassword] = useState('')
   const [fault, setFault] = useState('')
@@ -22,7 +22,8 @@ export default function SignIn() {
     try {
       await api.call('signIn', { body: { account, password } })
       setPassword('')
-      await queries.resetQueries({ queryKey: ['getSession'] })
+      // What was read for somebody else is not shown to this one.
+      await queries.resetQueries()
     } catch (error) {
       setFault(wordsOf(error))
     }
@@ -32,6 +33,11 @@ export default function SignIn() {
       <form onSubmit={(event) => void submit(event)}>
         <img src="/mark.svg" alt="" width="40" height="40" />
         <h1>Homeostat</h1>
+        {hasEnded && fault === '' && (
+          <p role="status">
+            <b>Your session has ended.</b> Sign in again, and you are back where you were.
+          </p>
+        )}
         <div className="field">
           <label htmlFor="account">Account</label>
           <input

@@ -4,7 +4,7 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import { queries, wordsOf } from '../api.ts'
 import type { Kind } from '../lifecycle.ts'
 import { Link } from '../route.tsx'
-import { clockTime, every, fullTime, millis, now, shortTime, span, spanPassed, spanTicking } from '../time.ts'
+import { after, clockTime, every, fullTime, millis, now, shortTime, span, spanPassed, spanTicking } from '../time.ts'
 import { Icon, type IconName } from './icon.tsx'
 import { toast } from './toasts.tsx'
 
@@ -151,11 +151,19 @@ export function Read<T>({
 }
 
 /** Shown only when it takes long enough to be noticed (the style sheet waits). */
-export const Loading = () => (
-  <div className="loading" role="status">
-    <span>Reading ...</span>
-  </div>
-)
+export function Loading() {
+  const [isLong, setLong] = useState(false)
+  useEffect(() => after(3_000, () => setLong(true)), [])
+  return (
+    <div className="loading" role="status">
+      <span>
+        {isLong
+          ? 'Still reading: the server takes its time. Nothing is lost by waiting or going elsewhere.'
+          : 'Reading ...'}
+      </span>
+    </div>
+  )
+}
 
 export function Copy({
   text,

@@ -1,6 +1,6 @@
 // The frame around every page: where one can go, whether it is live, the palette, light and dark, and who is signed in.
 import { useEffect, useState, type ReactNode } from 'react'
-import { api, queries, useCall, useDownSince } from '../api.ts'
+import { api, askAgain, queries, useCall, useDownSince } from '../api.ts'
 import { useLiveState } from '../live.ts'
 import { Link, usePlace } from '../route.tsx'
 import { useSession } from '../session.tsx'
@@ -196,7 +196,7 @@ function Down() {
   const at = useNow()
   useEffect(() => {
     if (since === null) return
-    void api.call('livez', {}).catch(() => {})
+    askAgain()
   }, [since, at])
   if (since === null) return null
   return (

@@ -1,0 +1,182 @@
+// What is stuck, what was left behind, and healing itself: everything a person can do about it, each with its reason.
+import { expect, test } from 'vitest'
+import { openStage } from './stage.ts'
+
+const stage = openStage()
+
+test('healing is approved with a reason, and the resource leaves the list of what is stuck', async () => {
+  const { visitor } = stage
+  await visitor.go('/stuck')
+  await visitor.click('Heal now ...')
+  await visitor.confirm('Heal now', { reason: 'the array is back' })
+  await visitor.closes()
+  await visitor.page.getByText('opensds.volume is Extending and no run is recorded').waitFor({ state: 'detached' })
+  await visitor.go('/resources/opensds.volume/archive')
+  await visitor.stands(/Available|ErrorExtending/)
+  visitor.hasMade('approveHealing')
+})
+
+test('what no crash explains is an incident with its evidence; it is copied as a report, and closed', async () => {
+  const { visitor } = stage
+  await visitor.go('/stuck')
+  await visitor.page.locator('.incident summary', { hasText: 'archive' }).click()
+  await visitor.sees(/stood in Extending with no run/)
+  const report = await visitor.copy('Copy as a report')
+  expect(JSON.parse(report.slice(report.indexOf('{')))).toMatchObject({ kind: 'unowned', status: 'Extending' })
+  expect(await visitor.barriers()).toEqual([])
+  await visitor.click('Close ...')
+  await visitor.confirm('Close', { reason: 'the import was ours' })
+  await visitor.closes()
+  await visitor.sees('No incident is open.')
+  visitor.hasMade('closeIncident')
+})
+
+test('the mode of a rule is changed with a reason; the rules are filtered', async () => {
+  const { scene, visitor } = stage
+  await visitor.go('/healing')
+  await visitor.type('Filter the rules', 'volume extending')
+  expect(await visitor.page.getByLabel(/^Mode for/).count()).toBe(1)
+  for (const mode of ['off', 'auto']) {
+    await visitor.choose('Mode for opensds.volume in Extending', mode)
+    await visitor.confirm(`Set to ${mode}`, { reason: 'serviced' })
+    await visitor.closes()
+    await expect.poll(() => visitor.page.getByLabel('Mode for opensds.volume in Extending').inputValue()).toBe(mode)
+  }
+  const { modes } = await scene.api.call('getHealing', {})
+  expect(modes.find(({ type, status }) => type === 'opensds.volume' && status === 'Extending')).toMatchObject({
+    mode: 'auto',
+  })
+  visitor.hasMade('setHealingMode')
+})
+
+test('a breaker is opened and closed with a reason; a pass is asked for', async () => {
+  const { visitor } = stage
+  await visitor.go('/healing')
+  await visitor.click('Open ...')
+  await visitor.confirm('Open breaker', { reason: 'a drill' })
+  await visitor.closes()
+  await visitor.page.getByText('open', { exact: true }).waitFor()
+  await visitor.go('/')
+  await visitor.sees(/^breaker open:/)
+  await visitor.go('/healing')
+  await visitor.click('Close ...')
+  await visitor.confirm('Close breaker', { reason: 'the drill is over' })
+  await visitor.closes()
+  await visitor.page.getByText('open', { exact: true }).waitFor({ state: 'detached' })
+  await visitor.click('Run a pass now')
+  await visitor.confirm('Run a pass')
+  await visitor.closes()
+  await visitor.sees('A healing pass was asked for.')
+  visitor.hasMade('setBreaker', 'runHealing')
+})
+
+/** Stands in Extending, and nobody is at it. */
+const importStuck = (id: string) =>
+  stage.scene.api.call('importResources', {
+    path: { type: 'opensds.volume' },
+    query: { reason: 'one more' },
+    body: [{ id, status: 'Extending', properties: { size: 10, zone: 'eu-1' } }],
+  })
+
+test('what waits for approval is approved on the page of healing; what does not is healed by itself and counted there', async () => {
+  const { scene, visitor } = stage
+  const rule = { type: 'opensds.volume', status: 'Extending' }
+  await scene.api.call('setHealingMode', { path: rule, body: { mode: 'approve', reason: 'serviced again' } })
+  await importStuck('ledgers')
+  await visitor.go('/healing')
+  await visitor.sees('ledgers')
+  await visitor.click('Heal now ...')
+  await visitor.confirm('Heal now', { reason: 'looked at it' })
+  await visitor.closes()
+  await visitor.sees('Nothing is to be healed.')
+  await scene.api.call('setHealingMode', { path: rule, body: { mode: 'auto', reason: 'done' } })
+  await importStuck('invoices')
+  await visitor.page
+    .locator('.panel', { hasText: 'What was healed' })
+    .getByRole('cell', { name: 'Extending' })
+    .waitFor()
+  await visitor.go('/resources/opensds.volume/invoices')
+  await visitor.stands(/Available|ErrorExtending/)
+  visitor.hasMade('approveHealing')
+})
+
+/** A cluster is deleted by force while its backend does not answer: its machines are left behind. */
+async function leftBehind(id: string, by: 'hand' | 'api'): Promise<string> {
+  const { scene, visitor } = stage
+  await scene.api.call('setFault', {
+    body: { does: 'hang', on: { type: 'sahara.cluster', step: 'terminateInstances' } },
+  })
+  if (by === 'api') {
+    const path = { type: 'sahara.cluster', id }
+    await scene.api.call('deleteResource', { path, query: { force: 'true', reason: 'the hypervisor is gone' } })
+  } else {
+    await visitor.go(`/resources/sahara.cluster/${id}`)
+    await visitor.click('Force delete ...')
+    await visitor.confirm('Force delete', { reason: 'the hypervisor is gone', name: id })
+    await visitor.closes()
+  }
+  const orphan = async () =>
+    (await scene.api.call('listOrphans', {})).items.find(({ resource }) => resource.id === id)?.id
+  await expect.poll(orphan).toBeDefined()
+  await visitor.go('/orphans')
+  await visitor.sees((await orphan())!)
+  await scene.api.call('clearFaults', {})
+  return (await orphan())!
+}
+
+test('what a forced delete leaves behind is listed, and swept with its name typed', async () => {
+  const { visitor } = stage
+  const orphan = await leftBehind('spark-night', 'hand')
+  expect(await visitor.barriers()).toEqual([])
+  await visitor.click('Sweep ...')
+  await visitor.confirm('Destroy it', { reason: 'it costs money', name: orphan })
+  await visitor.closes()
+  await visitor.sees('Nothing is left behind.')
+  visitor.hasMade('deleteResource', 'sweepOrphan')
+})
+
+test('what is left behind is written off by somebody who vouches; of what is gone nothing is adopted', async () => {
+  const { visitor } = stage
+  const orphan = await leftBehind('hadoop-eu', 'api')
+  await visitor.click('Adopt ...')
+  await visitor.confirm('Adopt', { reason: 'it is still of use' })
+  await visitor.page.getByRole('dialog').getByRole('alert').waitFor()
+  for (const text of await visitor.complaints(1)) expect(text).toMatch(/409.*:adopt/)
+  await visitor.page.keyboard.press('Escape')
+  await visitor.closes()
+  await visitor.click('Write off ...')
+  await visitor.confirm('Write off', { reason: 'looked at it', name: orphan })
+  await visitor.closes()
+  await visitor.sees('Nothing is left behind.')
+  visitor.hasMade('writeOffOrphan')
+})
+
+test('what an undo could not take back is given back to its resource', async () => {
+  const { scene, visitor } = stage
+  const type = 'sahara.cluster'
+  for (const step of ['configure', 'terminateInstances'])
+    await scene.api.call('setFault', { body: { does: 'fail', terminal: true, on: { type, step } } })
+  await scene.api.call('createResource', {
+    path: { type },
+    body: { id: 'storm', properties: { counts: { worker: 1 } } },
+  })
+  await visitor.go('/resources/sahara.cluster/storm')
+  await visitor.stands('Error')
+  await visitor.sees('1 left behind')
+  await scene.api.call('clearFaults', {})
+  await visitor.go('/orphans')
+  await visitor.click('Adopt ...')
+  await visitor.confirm('Adopt', { reason: 'the machines are wanted' })
+  await visitor.closes()
+  await visitor.sees('Nothing is left behind.')
+  await visitor.go('/resources/sahara.cluster/storm?tab=ledger')
+  await visitor.page.getByRole('cell', { name: 'there', exact: true }).waitFor()
+  visitor.hasMade('adoptOrphan')
+})
+
+test('who carries runs out is listed with its lease, and the figures of this process', async () => {
+  const { visitor } = stage
+  await visitor.go('/workers')
+  await visitor.page.locator('tr', { hasText: 'answers here' }).getByText('live').waitFor()
+  await visitor.sees('Event loop lag, 99th percentile')
+})

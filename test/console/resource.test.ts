@@ -1,0 +1,176 @@
+// The pages of resources and runs: everything that can be asked of a resource, and every hand on a run that is under way.
+import { expect, test } from 'vitest'
+import { openStage } from './stage.ts'
+
+const stage = openStage()
+
+test('an operation is asked for with fields from its schema, and its end is seen live', async () => {
+  const { visitor } = stage
+  await visitor.go('/resources/opensds.volume/orders?tab=properties')
+  await visitor.click('extend')
+  await visitor.type(/^size/, '77')
+  expect(await visitor.barriers()).toEqual([])
+  await visitor.confirm('extend')
+  await visitor.closes()
+  await visitor.sees(/extend accepted/)
+  await visitor.page.locator('dd', { hasText: /^77$/ }).waitFor()
+  visitor.hasMade('operate')
+})
+
+test('what the server refuses is said in the dialog, with the reason', async () => {
+  const { visitor } = stage
+  await visitor.go('/resources/opensds.volume/orders')
+  await visitor.click('extend')
+  await visitor.type(/^size/, '1')
+  await visitor.confirm('extend')
+  await visitor.sees(/the new size is larger/)
+  // A refusal is told by the browser too.
+  for (const text of await visitor.complaints(1)) expect(text).toMatch(/orders:extend/)
+  await visitor.page.keyboard.press('Escape')
+  await visitor.closes()
+})
+
+test('what cannot be sent is said before it is sent, and Cancel sends nothing', async () => {
+  const { visitor } = stage
+  await visitor.go('/resources/opensds.volume/orders')
+  await visitor.click('extend')
+  await visitor.confirm('extend')
+  await visitor.sees('size is needed.')
+  await visitor.page.getByRole('dialog').getByRole('button', { name: 'Cancel', exact: true }).click()
+  await visitor.closes()
+})
+
+test('an operation that is not allowed now is grey and says why', async () => {
+  const { visitor } = stage
+  await visitor.go('/resources/opensds.volume/orders')
+  const button = visitor.page.getByRole('button', { name: /^reset/ })
+  expect(await button.getAttribute('aria-disabled')).toBe('true')
+  await button.hover()
+  await visitor.page.getByRole('tooltip').filter({ visible: true }).waitFor()
+})
+
+test('a resource is created with fields from its type', async () => {
+  const { visitor } = stage
+  await visitor.go('/resources?type=opensds.volume')
+  await visitor.click('Create')
+  await visitor.type(/^id/, 'fresh')
+  await visitor.type(/^properties.size/, '5')
+  await visitor.confirm('Create')
+  await visitor.page.waitForURL('**/resources/opensds.volume/fresh')
+  await visitor.stands('Available')
+  visitor.hasMade('createResource')
+})
+
+test('a delete is done only when the name has been typed', async () => {
+  const { visitor } = stage
+  await visitor.go('/resources/opensds.volume/fresh')
+  await visitor.click('delete')
+  const submit = visitor.page.getByRole('dialog').getByRole('button', { name: 'delete', exact: true })
+  expect(await submit.isDisabled()).toBe(true)
+  await visitor.confirm('delete', { name: 'fresh' })
+  await visitor.closes()
+  await visitor.stands('Deleted')
+  visitor.hasMade('operate')
+})
+
+test('a status is set by hand with a reason and the name typed, and the timeline tells who and why', async () => {
+  const { visitor } = stage
+  await visitor.go('/resources/opensds.volume/search')
+  await visitor.click('Set status ...')
+  await visitor.choose(/^status/, 'Error')
+  const submit = visitor.page.getByRole('dialog').getByRole('button', { name: 'Set status', exact: true })
+  await visitor.type(/Reason/, 'the array lost it')
+  expect(await submit.isDisabled()).toBe(true)
+  await visitor.confirm('Set status', { name: 'search' })
+  await visitor.closes()
+  await visitor.stands('Error')
+  await visitor.sees(/the array lost it/)
+  visitor.hasMade('setStatus')
+})
+
+test('every tab of a resource is a click away and in the address', async () => {
+  const { visitor } = stage
+  await visitor.go('/resources/sahara.cluster/hadoop-eu')
+  for (const [tab, sees] of [
+    ['relations', 'instances'],
+    ['ledger', 'Made by step'],
+    ['runs', 'succeeded'],
+    ['properties', 'revision, epoch'],
+    ['raw', /"createdAt"/],
+  ] as const) {
+    await visitor.click(tab, 'tab')
+    await visitor.sees(sees)
+    expect(visitor.page.url()).toContain(`?tab=${tab}`)
+  }
+  await visitor.click('relations', 'tab')
+  await visitor.page.getByText('what belongs to it').first().click()
+  await visitor.page.locator('.tree .tree').first().waitFor()
+  await visitor.click('timeline', 'tab')
+  await visitor.sees(/create ended/)
+})
+
+test('a run is cancelled with a reason: the waterfall and the timeline tell what follows', async () => {
+  const { visitor } = stage
+  await visitor.go('/resources/sahara.cluster/flink-live')
+  await visitor.click('Whole run', 'link')
+  await visitor.sees('awaitBoot')
+  await visitor.click('Cancel')
+  await visitor.confirm('Cancel the run', { reason: 'the rack is down' })
+  await visitor.closes()
+  await visitor.page.locator('h1 .tag', { hasText: /cancelled|failed/ }).waitFor()
+  await visitor.sees(/the rack is down/)
+  await visitor.page.locator('.track.undo', { hasText: 'undo spawn' }).waitFor()
+  expect(await visitor.barriers()).toEqual([])
+  await visitor.shot('run-cancelled')
+  visitor.hasMade('cancelRun')
+})
+
+/** A tape that is being written: its first call has failed, and the next is in ten minutes. */
+async function writing(id: string): Promise<string> {
+  const { api } = stage.scene
+  await api.call('createResource', { path: { type: 'archive.tape' }, body: { id, properties: { shelf: 7 } } })
+  await expect
+    .poll(async () => (await api.call('getResource', { path: { type: 'archive.tape', id } })).status)
+    .toBe('Idle')
+  const { run } = await api.call('operate', { path: { type: 'archive.tape', id, operation: 'write' } })
+  await expect.poll(async () => (await api.call('getRun', { path: { run: run!.id } })).nextCallAt).not.toBe(null)
+  return run!.id
+}
+
+test('a run that waits for its next try is tried now; parked, it is resumed, and ends well', async () => {
+  const { visitor } = stage
+  const run = await writing('monday')
+  await visitor.go('/resources/archive.tape/monday')
+  await visitor.sees(/the tape is not in the drive/)
+  await visitor.go(`/runs/${run}`)
+  await visitor.sees('Next call')
+  await visitor.click('Retry now')
+  await visitor.confirm('Retry now')
+  await visitor.closes()
+  await visitor.sees(/nobody knows whether it happened/)
+  expect(await visitor.barriers()).toEqual([])
+  await visitor.shot('run-parked')
+  await visitor.click('Resume')
+  await visitor.confirm('Resume')
+  await visitor.closes()
+  await visitor.page.locator('h1 .tag', { hasText: 'succeeded' }).waitFor()
+  visitor.hasMade('retryRun')
+})
+
+test('the step of a parked run is skipped by somebody who vouches for it', async () => {
+  const { scene, visitor } = stage
+  const run = await writing('tuesday')
+  await visitor.go(`/runs/${run}`)
+  await visitor.sees('Next call')
+  expect(await visitor.page.getByRole('button', { name: 'Skip step' }).getAttribute('title')).toMatch(
+    /Only a parked run/,
+  )
+  await scene.api.call('retryRun', { path: { run } })
+  await visitor.sees(/nobody knows whether it happened/)
+  await visitor.click('Skip step')
+  await visitor.confirm('Skip step', { reason: 'read it back: it is on the tape' })
+  await visitor.closes()
+  await visitor.page.locator('h1 .tag', { hasText: 'succeeded' }).waitFor()
+  await visitor.sees(/it is on the tape/)
+  visitor.hasMade('skipStep')
+})

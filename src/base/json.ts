@@ -1,4 +1,5 @@
 // What can be written to a store and read back unchanged.
+import { toBase36 } from './base36.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 export type JsonObject = { readonly [key: string]: Json }
@@ -59,7 +60,7 @@ class Mixer {
     let b = Math.imul(this.b ^ (this.b >>> 16), 0x85ebca6b) ^ Math.imul(this.a ^ (this.a >>> 13), 0xc2b2ae35)
     a = Math.imul(a ^ (a >>> 16), 0x9e3779b1)
     b = Math.imul(b ^ (b >>> 15), 0x85ebca77)
-    return (a >>> 0).toString(36) + '-' + (b >>> 0).toString(36)
+    return toBase36(a >>> 0) + '-' + toBase36(b >>> 0)
   }
 
   private characters(text: string): void {

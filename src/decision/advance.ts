@@ -1,5 +1,5 @@
 // How a run goes on: into its next step that has something to do, or to its landing.
-import { assert } from '../base/assert.ts'
+import { Defect } from '../base/assert.ts'
 import type { Millis } from '../base/clock.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { LandingPlan, OperationPlan, Plan, StepPlan } from '../lifecycle/plan.ts'
@@ -129,7 +129,8 @@ export function freezeItems(
 function landSuccess(draft: Draft, plan: Plan, operation: OperationPlan, resource: Resource): Resource {
   const view = new View(draft, plan, resource)
   const at = operation.to.findIndex((landing) => holds(draft, resource, landing.when, view))
-  assert(at >= 0, `${plan.type}.${operation.name}.to has no case that holds; checkLifecycles should have said so`)
+  if (at < 0)
+    throw new Defect(`${plan.type}.${operation.name}.to has no case that holds; checkLifecycles should have said so`)
   return land(draft, plan, resource, {
     ref: { of: 'to', step: -1, case: at, undoFailed: false },
     landing: operation.to[at]!,

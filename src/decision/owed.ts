@@ -1,5 +1,6 @@
 // What a run owes the outside world now. Derived from its state alone, so that nothing is lost with a process: whoever owns the
 // run compares this list with the calls under way, starts what is missing and aborts what is no longer owed.
+import { toBase36 } from '../base/base36.ts'
 import type { OperationPlan, Plan, StepPlan } from '../lifecycle/plan.ts'
 import type { Millis } from '../base/clock.ts'
 import type { CallName } from './command.ts'
@@ -101,7 +102,7 @@ export const cursorOf = (run: Run): number => (run.phase === 'undo' ? (run.undoi
 
 /** Names a call for the driver: run, what it is, item, and the family that a person's retry raises. */
 export function callKey(resource: Resource, run: Run, phase: CallName['phase'], item: No): string {
-  return `${runId({ no: resource.no, begun: run.begun })}/${phase}/${cursorOf(run)}/${item === 0 ? '' : item.toString(36)}/${run.family}`
+  return `${runId({ no: resource.no, begun: run.begun })}/${phase}/${cursorOf(run)}/${item === 0 ? '' : toBase36(item)}/${run.family}`
 }
 
 export function stepOf(plan: Plan, run: Run): StepPlan {

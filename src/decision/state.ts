@@ -1,4 +1,5 @@
 // The facts we keep: resource, run, ledger entry, event. Plain data that a store writes and reads back unchanged.
+import { fromBase36, toBase36 } from '../base/base36.ts'
 import type { Json, JsonObject } from '../base/json.ts'
 import type { Millis } from '../base/clock.ts'
 
@@ -287,7 +288,7 @@ export interface KeyRecord {
 }
 
 /** The public name of a run: `<no in base 36>-<begun>`. */
-export const runId = (ref: RunRef): string => `${ref.no.toString(36)}-${ref.begun}`
+export const runId = (ref: RunRef): string => `${toBase36(ref.no)}-${ref.begun}`
 
 export function parseRunId(id: string): RunRef | null {
   const match = /^([0-9a-z]{1,11})-(\d{1,9})$/.exec(id)
@@ -295,8 +296,8 @@ export function parseRunId(id: string): RunRef | null {
 }
 
 /** Ids that users do not give are made from the number and need no index. Users' own ids may not look like this. */
-export const generatedId = (no: No): string => `~${no.toString(36)}`
+export const generatedId = (no: No): string => '~' + toBase36(no)
 
 export function numberOfGeneratedId(id: string): No | null {
-  return /^~[0-9a-z]{1,11}$/.test(id) ? Number.parseInt(id.slice(1), 36) : null
+  return id.startsWith('~') ? fromBase36(id, 1) : null
 }

@@ -1,7 +1,7 @@
 // Watches the deadlines of owned runs with one sparse timer: no run that was entered since the last look can be due earlier than
 // the shortest declared deadline, so nothing is armed per step.
 import type { Clock } from '../base/clock.ts'
-import type { No } from '../decision/state.ts'
+import type { NumberMap } from '../base/number-map.ts'
 import { probeDeadlineMs } from '../decision/step-ended.ts'
 import type { Plans } from '../lifecycle/plan.ts'
 import type { Door } from './door.ts'
@@ -22,11 +22,11 @@ export interface DeadlineContext {
 export class DeadlineWatch {
   readonly #context: DeadlineContext
   readonly #clock: Clock
-  readonly #runs: ReadonlyMap<No, OwnedRun>
+  readonly #runs: NumberMap<OwnedRun>
   readonly #shortestMs: number
   #cancel: (() => void) | null = null
 
-  constructor(context: DeadlineContext, runs: ReadonlyMap<No, OwnedRun>) {
+  constructor(context: DeadlineContext, runs: NumberMap<OwnedRun>) {
     this.#context = context
     this.#clock = context.clock
     this.#runs = runs

@@ -19,6 +19,8 @@ export class Entry {
   written = 0
   /** Written by a batch that is on its way to the store. */
   isFlying = false
+  /** No longer kept: whoever holds it looks it up again. */
+  isGone = false
   children: Family | null = null
   linkedBy: Map<string, Family> | null = null
 

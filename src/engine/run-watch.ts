@@ -1,8 +1,9 @@
 // Finds out when another process has changed a run that is owned here (pre-empted it, or taken it over): while calls are under
 // way it looks every now and then, and before a call is started from knowledge that has grown old.
 import type { Clock } from '../base/clock.ts'
+import type { NumberMap } from '../base/number-map.ts'
 import type { Ask } from '../decision/situation.ts'
-import type { No, Resource } from '../decision/state.ts'
+import type { Resource } from '../decision/state.ts'
 import type { Store } from '../store/store.ts'
 import type { Known } from './door.ts'
 import type { ForeignWrites } from './foreign-writes.ts'
@@ -21,16 +22,12 @@ export interface RunWatchContext {
 
 export class RunWatch {
   readonly #context: RunWatchContext
-  readonly #runs: ReadonlyMap<No, OwnedRun>
+  readonly #runs: NumberMap<OwnedRun>
   readonly #seen: (resource: Resource, known: Known) => void
   #cancel: (() => void) | null = null
   #isStopped = false
 
-  constructor(
-    context: RunWatchContext,
-    runs: ReadonlyMap<No, OwnedRun>,
-    seen: (resource: Resource, known: Known) => void,
-  ) {
+  constructor(context: RunWatchContext, runs: NumberMap<OwnedRun>, seen: (resource: Resource, known: Known) => void) {
     this.#context = context
     this.#runs = runs
     this.#seen = seen

@@ -5,6 +5,7 @@
 // A call:     queued -> running -> reporting -> gone (its outcome is committed)
 //             queued -> gone (withdrawn before it was made);  running -> detached (aborted: no longer owed) -> gone (it has ended)
 import type { Clock } from '../base/clock.ts'
+import { NumberMap } from '../base/number-map.ts'
 import type { Random } from '../base/random.ts'
 import type { Command, Outcome } from '../decision/command.ts'
 import type { Decision } from '../decision/decision.ts'
@@ -46,7 +47,7 @@ export class Worker {
   readonly #me: Incarnation
   readonly #by: string
   readonly #clock: Clock
-  readonly #owned = new Map<No, OwnedRun>()
+  readonly #owned = new NumberMap<OwnedRun>()
   readonly #lanes: Lanes<RunCall>
   readonly #alarm: Alarm
   readonly #deadlines: DeadlineWatch
@@ -261,20 +262,17 @@ export class Worker {
   #begin(owned: OwnedRun, owed: OwedCall): void {
     const call = new RunCall(owned, owed, this.#listener)
     owned.add(call)
-    if (owed.does === 'driver') {
-      // A driver that blocks the loop makes what was looked up grow old.
-      if (this.figures.calls % looksAgainAfter === 0) this.#look()
-      // From old knowledge nothing is begun at once: a delete elsewhere may have ended the run. The line verifies it first.
-      const isFresh = owned.trustedAt > this.#monotonic - trustMs
-      if (isFresh && this.#mayStart && this.#lanes.enter(call.lane)) this.#start(call)
-      else this.#lanes.add(call)
-    } else if (owed.does === 'ask') {
+    if (owed.does !== 'driver') {
       call.state = 'running'
-      askRelated(this.#options, call, () => this.#ended(call, { kind: 'done', result: null }))
-    } else {
-      call.state = 'running'
-      this.#ended(call, { kind: 'done', result: null })
+      const end = () => this.#ended(call, { kind: 'done', result: null })
+      return owed.does === 'ask' ? askRelated(this.#options, call, end) : end()
     }
+    // A driver that blocks the loop makes what was looked up grow old.
+    if (this.figures.calls % looksAgainAfter === 0) this.#look()
+    // From old knowledge nothing is begun at once: a delete elsewhere may have ended the run. The line verifies it first.
+    const isFresh = owned.trustedAt > this.#monotonic - trustMs
+    if (isFresh && this.#mayStart && this.#lanes.enter(call.lane)) this.#start(call)
+    else this.#lanes.add(call)
   }
 
   #pump(): void {

@@ -18,7 +18,8 @@ import {
 import type { Plans } from '../lifecycle/plan.ts'
 import type { Answer, Batch } from '../store/store.ts'
 import { BatchState } from './batch-state.ts'
-import { Entry, Family, isGenerated, nameOf } from './entry.ts'
+import { Entries } from './entries.ts'
+import { type Entry, Family, isGenerated, nameOf } from './entry.ts'
 
 const none: readonly Resource[] = []
 
@@ -33,7 +34,7 @@ export class WorkingSet implements Situation {
   readonly #plans: Plans
   readonly #cacheSize: number
   readonly #relies: boolean
-  readonly #entries = new Map<No, Entry>()
+  readonly #entries = new Entries()
   /** Resources with ids given by users, by type and id. */
   readonly #named = new Map<string, Entry>()
   #families = 0
@@ -249,13 +250,10 @@ export class WorkingSet implements Situation {
   }
 
   #entry(no: No): Entry {
-    let entry = this.#entries.get(no)
-    if (entry === undefined) {
-      entry = new Entry(no)
-      this.#entries.set(no, entry)
-      this.#added++
-    }
-    return entry
+    const entry = this.#entries.get(no)
+    if (entry !== undefined) return entry
+    this.#added++
+    return this.#entries.add(no)
   }
 
   #usable(entry: Entry): boolean {
@@ -370,8 +368,7 @@ export class WorkingSet implements Situation {
   }
 
   #drop(entry: Entry): void {
-    if (this.#entries.get(entry.no) !== entry) return
-    this.#entries.delete(entry.no)
+    if (!this.#entries.drop(entry)) return
     this.#families -= entry.families
     if (entry.isOwned) this.#owned--
     const resource = entry.stored ?? entry.resource
@@ -380,18 +377,17 @@ export class WorkingSet implements Situation {
     if (this.#named.get(name) === entry) this.#named.delete(name)
   }
 
-  /** Oldest first. Owned ones go to the end of the line instead. A few looks for each entry that was added since. */
+  /** Longest here first. Owned ones stay. A few looks for each entry that was added since. */
   #evict(): void {
     let left = this.#entries.size - this.#owned - this.#cacheSize
     let looks = 3 * this.#added + 50
     this.#added = 0
     if (left <= 0) return
-    for (const entry of this.#entries.values()) {
-      if (left <= 0 || looks-- <= 0) return
-      if (entry.isOwned || entry.isFlying) {
-        this.#entries.delete(entry.no)
-        this.#entries.set(entry.no, entry)
-      } else {
+    while (left > 0 && looks-- > 0) {
+      const entry = this.#entries.takeLongest()
+      if (entry === null) return
+      if (entry.isOwned || entry.isFlying) this.#entries.keepOn(entry)
+      else {
         this.#drop(entry)
         left--
       }

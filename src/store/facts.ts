@@ -2,8 +2,8 @@
 // has orphans. The same functions for all stores, so that they cannot disagree.
 import type { Millis } from '../base/clock.ts'
 import type { StatusKind } from '../lifecycle/resource-type.ts'
-import { assert } from '../base/assert.ts'
-import { generatedId, numberOfGeneratedId, type LedgerEntry, type Resource, type Run } from '../decision/state.ts'
+import { Defect } from '../base/assert.ts'
+import { numberOfGeneratedId, type LedgerEntry, type Resource, type Run } from '../decision/state.ts'
 import type { WorkQuery } from './store.ts'
 
 /** Something is under way with it, or should be. */
@@ -12,12 +12,10 @@ export const isLive = (resource: Resource, kind: StatusKind): boolean =>
 
 /** Whether the id is made from the number. Another's id may not look as if it were: such ids are in no index. */
 export function hasGeneratedId({ no, id }: Resource): boolean {
-  const isGenerated = id === generatedId(no)
-  assert(
-    isGenerated || numberOfGeneratedId(id) === null,
-    `resource ${no} has the id ${id}, which is made from another number`,
-  )
-  return isGenerated
+  const numbered = numberOfGeneratedId(id)
+  if (numbered !== null && numbered !== no)
+    throw new Defect(`resource ${no} has the id ${id}, which is made from another number`)
+  return numbered !== null
 }
 
 /** When the earliest timer is due; null when none is armed. */

@@ -1,8 +1,8 @@
 // The writing side of the append-only lists of logs.ts: entries of a sheet become rows of JSON text, many to a row. The text is
 // built by hand, since it is most of what a step writes.
-import type { SQLInputValue, StatementSync } from 'node:sqlite'
+import type { StatementSync } from 'node:sqlite'
 import type { Connection } from './connection.ts'
-import { widths } from './sheet.ts'
+import { again, type Values } from './values.ts'
 
 /** Two such rows fit a page. */
 const chunkLength = 1900
@@ -26,14 +26,14 @@ abstract class LogWriter {
   }
 
   /** All entries of a sheet. */
-  write(values: readonly SQLInputValue[]): void {
+  write(values: Values): void {
     // What a sheet that failed has left is forgotten.
     this.reset()
     this.writeAll(values)
     this.flush()
   }
 
-  protected abstract writeAll(values: readonly SQLInputValue[]): void
+  protected abstract writeAll(values: Values): void
 
   /** Called before an entry's fields are made: from here on its chunk is known. */
   protected open(n: number, at: number, no: number): void {
@@ -71,49 +71,41 @@ abstract class LogWriter {
   }
 }
 
-type EventRow = readonly [
-  n: number,
-  at: number,
-  no: number,
-  prev: number,
-  kind: number,
-  from: number,
-  to: number,
-  revision: number,
-  epoch: number,
-  begun: number,
-  by: string,
-  detail: string | null,
-]
-
 export class EventWriter extends LogWriter {
   constructor(connection: Connection) {
     super(connection, 'event')
   }
 
-  protected writeAll(values: readonly SQLInputValue[]): void {
-    for (let i = 0; i < values.length; i += widths.events) {
-      const row = values.slice(i, i + widths.events) as unknown as EventRow
-      const [n, at, no, prev, kind, from, to, revision, epoch, begun, by, detail] = row
+  protected writeAll({ numbers, texts, length, width }: Values): void {
+    let text = 0
+    let by = ''
+    for (let i = 0; i < length; i += width) {
+      const n = numbers[i]!
+      const at = numbers[i + 1]!
+      const no = numbers[i + 2]!
       this.open(n, at, no)
-      const fields = `${kind},${from},${to},${revision},${epoch},${begun},${this.placeOf(by)}`
-      this.append(n, at, no, prev, detail === null ? fields : `${fields},${detail}`)
+      // Kind, status before and after, revision, epoch, begun.
+      let fields = `${numbers[i + 4]},${numbers[i + 5]},${numbers[i + 6]},${numbers[i + 7]},${numbers[i + 8]},${numbers[i + 9]}`
+      if (numbers[i + 10] !== again) by = texts[text++]!
+      fields += `,${this.placeOf(by)}`
+      if (!Number.isNaN(numbers[i + 11])) fields += `,${texts[text++]}`
+      this.append(n, at, no, numbers[i + 3]!, fields)
     }
   }
 }
-
-type RunRow = readonly [n: number, at: number, no: number, prev: number, end: string]
 
 export class RunWriter extends LogWriter {
   constructor(connection: Connection) {
     super(connection, 'run')
   }
 
-  protected writeAll(values: readonly SQLInputValue[]): void {
-    for (let i = 0; i < values.length; i += widths.runs) {
-      const [n, at, no, prev, end] = values.slice(i, i + widths.runs) as unknown as RunRow
+  protected writeAll({ numbers, texts, length, width }: Values): void {
+    for (let i = 0; i < length; i += width) {
+      const n = numbers[i]!
+      const at = numbers[i + 1]!
+      const no = numbers[i + 2]!
       this.open(n, at, no)
-      this.append(n, at, no, prev, end)
+      this.append(n, at, no, numbers[i + 3]!, texts[i / width]!)
     }
   }
 }

@@ -1,12 +1,13 @@
 // Where a state is kept: at rest in `settled`, under way in `live`. Says, on a sheet, how it moves between the two; each change
 // names the revision and epoch that it expects to find.
 import type { StatementSync } from 'node:sqlite'
-import type { Resource, Run } from '../../decision/state.ts'
+import type { No, Resource, Run } from '../../decision/state.ts'
 import { hasGeneratedId, hasOrphan, isLive, overdueAt, wakeOf } from '../facts.ts'
 import { extraOf, fixedOf, isColdSame, isStepOnly, linksOf, restOf, toNullableText, toText } from './codec.ts'
 import type { Connection } from './connection.ts'
 import type { Shape, Shapes } from './shapes.ts'
 import { emptySheet } from './sheet.ts'
+import type { Values } from './values.ts'
 
 const orphansOf = ({ ledger }: Resource): 1 | null => (ledger.length > 0 && hasOrphan(ledger) ? 1 : null)
 const dueOf = (run: Run | null): number | null => (run === null || run.parked !== null ? null : run.dueAt)
@@ -26,53 +27,34 @@ export class Places {
   }
 
   create(after: Resource, last: number, ended: number): void {
+    const { newResources, newNames, newLive } = this.sheet
     const shape = this.shapes.of(after.type, after.status)
     const isTerminal = shape.kind === 'terminal'
     const id = hasGeneratedId(after) ? null : toText(after.id)
-    this.sheet.newResources.push(
-      after.no,
-      id,
-      after.parent,
-      isTerminal ? 1 : 0,
-      toText(after.tenant),
-      toNullableText(after.name),
-      after.createdAt,
-      JSON.stringify(after.properties),
-      linksOf(after),
-    )
-    if (id !== null) this.sheet.newNames.push(id, after.type, after.no)
+    newResources.row()
+    newResources.number(after.no)
+    newResources.textOrNull(id)
+    newResources.numberOrNull(after.parent)
+    newResources.number(isTerminal ? 1 : 0)
+    newResources.text(toText(after.tenant))
+    newResources.textOrNull(toNullableText(after.name))
+    newResources.number(after.createdAt)
+    newResources.text(JSON.stringify(after.properties))
+    newResources.textOrNull(linksOf(after))
+    if (id !== null) {
+      newNames.row()
+      newNames.text(id)
+      newNames.text(after.type)
+      newNames.number(after.no)
+    }
     if (!isTerminal) this.relink(after, null)
     if (isLive(after, shape.kind)) {
-      const { run } = after
-      this.sheet.newLive.push(
-        after.no,
-        shape.id,
-        after.revision,
-        after.epoch,
-        after.since,
-        last,
-        ended,
-        run === null ? null : run.owner,
-        dueOf(run),
-        overdueOf(run),
-        run === null ? null : fixedOf(run),
-        run === null ? null : restOf(run),
-        extraOf(after),
-      )
-    } else {
-      this.sheet.newSettled.push(
-        after.no,
-        shape.id,
-        after.revision,
-        after.epoch,
-        after.since,
-        last,
-        ended,
-        wakeOf(after.timers),
-        orphansOf(after),
-        extraOf(after),
-      )
-    }
+      newLive.row()
+      newLive.number(after.no)
+      stands(newLive, after, shape, last)
+      newLive.number(ended)
+      underWay(newLive, after)
+    } else this.newSettled(after, shape, last, ended)
   }
 
   /** `ended` is the number of the run that ended with this change, or null. */
@@ -96,122 +78,133 @@ export class Places {
     }
     if (!isLive(after, shape.kind)) {
       if (wasLive) this.toRest(before, after, shape, last, ended)
-      else this.atRest(before, after, shape, last, ended)
+      else this.stays(before, after, shape, last, ended)
       return
     }
-    if (!wasLive) this.toLive(before, after, shape, last)
+    if (!wasLive) moved(this.sheet.begins, before, after, shape, last)
     else if (isStepOnly(before, after)) this.step(before, after, shape, last)
-    else this.inLive(before, after, shape, last)
-    if (ended !== null) this.sheet.liveEnds.push(ended, after.no)
-  }
-
-  private toLive(before: Resource, after: Resource, shape: Shape, last: number): void {
-    const { run } = after
-    this.sheet.begins.push(
-      shape.id,
-      after.revision,
-      after.epoch,
-      after.since,
-      last,
-      run === null ? null : run.owner,
-      dueOf(run),
-      overdueOf(run),
-      run === null ? null : fixedOf(run),
-      run === null ? null : restOf(run),
-      extraOf(after),
-      after.no,
-      before.revision,
-      before.epoch,
-    )
+    else moved(this.sheet.liveChanges, before, after, shape, last)
+    if (ended === null) return
+    const { liveEnds } = this.sheet
+    liveEnds.row()
+    liveEnds.number(ended)
+    liveEnds.number(after.no)
   }
 
   private step(before: Resource, after: Resource, shape: Shape, last: number): void {
+    const { steps } = this.sheet
     const run = after.run!
-    this.sheet.steps.push(
-      after.no,
-      shape.id,
-      after.revision,
-      after.epoch,
-      after.since,
-      last,
-      before.revision,
-      dueOf(run),
-      overdueOf(run),
-      restOf(run),
-    )
-  }
-
-  private inLive(before: Resource, after: Resource, shape: Shape, last: number): void {
-    const { run } = after
-    this.sheet.liveChanges.push(
-      shape.id,
-      after.revision,
-      after.epoch,
-      after.since,
-      last,
-      run === null ? null : run.owner,
-      dueOf(run),
-      overdueOf(run),
-      run === null ? null : fixedOf(run),
-      run === null ? null : restOf(run),
-      extraOf(after),
-      after.no,
-      before.revision,
-      before.epoch,
-    )
+    steps.row()
+    steps.number(after.no)
+    stands(steps, after, shape, last)
+    steps.number(before.revision)
+    steps.numberOrNull(dueOf(run))
+    steps.numberOrNull(overdueOf(run))
+    steps.text(restOf(run))
   }
 
   private toRest(before: Resource, after: Resource, shape: Shape, last: number, ended: number | null): void {
-    const { no, revision, epoch, since } = after
-    const wake = wakeOf(after.timers)
-    const orphans = orphansOf(after)
-    const more = extraOf(after)
-    const { sheet } = this
+    const { releases, liveDeletes, sameSettled } = this.sheet
     if (ended === null) {
-      const expected = [no, before.revision, before.epoch] as const
-      sheet.releases.push(shape.id, revision, epoch, since, last, wake, orphans, more, ...expected)
+      releases.row()
+      stands(releases, after, shape, last)
+      atRest(releases, after)
+      expected(releases, before)
       return
     }
-    sheet.liveDeletes.push(no, before.revision, before.epoch)
-    if (before.run !== null && before.run.previous === after.status)
-      sheet.sameSettled.push(revision, epoch, since, last, ended, wake, orphans, more, no, shape.id)
-    else sheet.newSettled.push(no, shape.id, revision, epoch, since, last, ended, wake, orphans, more)
+    liveDeletes.row()
+    expected(liveDeletes, before)
+    if (before.run === null || before.run.previous !== after.status) return this.newSettled(after, shape, last, ended)
+    sameSettled.row()
+    sameSettled.number(after.no)
+    stands(sameSettled, after, shape, last)
+    sameSettled.number(ended)
+    atRest(sameSettled, after)
   }
 
-  private atRest(before: Resource, after: Resource, shape: Shape, last: number, ended: number | null): void {
-    this.sheet.settledChanges.push(
-      after.revision,
-      after.epoch,
-      after.since,
-      last,
-      ended,
-      wakeOf(after.timers),
-      orphansOf(after),
-      extraOf(after),
-      shape.id,
-      after.no,
-      before.revision,
-      before.epoch,
-    )
+  private newSettled(after: Resource, shape: Shape, last: number, ended: number): void {
+    const { newSettled } = this.sheet
+    newSettled.row()
+    newSettled.number(after.no)
+    stands(newSettled, after, shape, last)
+    newSettled.number(ended)
+    atRest(newSettled, after)
+  }
+
+  private stays(before: Resource, after: Resource, shape: Shape, last: number, ended: number | null): void {
+    const { settledChanges } = this.sheet
+    settledChanges.row()
+    stands(settledChanges, after, shape, last)
+    settledChanges.numberOrNull(ended)
+    atRest(settledChanges, after)
+    expected(settledChanges, before)
   }
 
   private writeCold(after: Resource, isTerminal: boolean): void {
-    this.sheet.coldChanges.push(
-      after.parent,
-      isTerminal ? 1 : 0,
-      toText(after.tenant),
-      toNullableText(after.name),
-      JSON.stringify(after.properties),
-      linksOf(after),
-      after.no,
-    )
+    const { coldChanges } = this.sheet
+    coldChanges.row()
+    coldChanges.numberOrNull(after.parent)
+    coldChanges.number(isTerminal ? 1 : 0)
+    coldChanges.text(toText(after.tenant))
+    coldChanges.textOrNull(toNullableText(after.name))
+    coldChanges.text(JSON.stringify(after.properties))
+    coldChanges.textOrNull(linksOf(after))
+    coldChanges.number(after.no)
   }
 
   /** The reverse look-up holds the links of what is not terminal. */
   private relink(after: Resource | null, before: Resource | null): void {
     const is = after?.links ?? {}
     const was = before?.links ?? {}
-    for (const name in was) if (is[name] !== was[name]) this.sheet.linkDeletes.push(was[name]!, name, before!.no)
-    for (const name in is) if (is[name] !== was[name]) this.sheet.newLinks.push(is[name]!, name, after!.no)
+    const { linkDeletes, newLinks } = this.sheet
+    for (const name in was) if (is[name] !== was[name]) link(linkDeletes, was[name]!, name, before!.no)
+    for (const name in is) if (is[name] !== was[name]) link(newLinks, is[name]!, name, after!.no)
   }
+}
+
+function link(list: Values, target: No, name: string, source: No): void {
+  list.row()
+  list.number(target)
+  list.text(name)
+  list.number(source)
+}
+
+/** A live state, changed or begun, that is more than a step. */
+function moved(list: Values, before: Resource, after: Resource, shape: Shape, last: number): void {
+  list.row()
+  stands(list, after, shape, last)
+  underWay(list, after)
+  expected(list, before)
+}
+
+/** Values that many rows have in common. */
+function stands(list: Values, after: Resource, shape: Shape, last: number): void {
+  list.number(shape.id)
+  list.number(after.revision)
+  list.number(after.epoch)
+  list.number(after.since)
+  list.number(last)
+}
+
+function underWay(list: Values, after: Resource): void {
+  const { run } = after
+  list.numberOrNull(run === null ? null : run.owner)
+  list.numberOrNull(dueOf(run))
+  list.numberOrNull(overdueOf(run))
+  list.textOrNull(run === null ? null : fixedOf(run))
+  list.textOrNull(run === null ? null : restOf(run))
+  list.textOrNull(extraOf(after))
+}
+
+function atRest(list: Values, after: Resource): void {
+  list.numberOrNull(wakeOf(after.timers))
+  list.numberOrNull(orphansOf(after))
+  list.textOrNull(extraOf(after))
+}
+
+/** What is to be found in the store. */
+function expected(list: Values, before: Resource): void {
+  list.number(before.no)
+  list.number(before.revision)
+  list.number(before.epoch)
 }

@@ -1,6 +1,7 @@
 // Understands a batch: what it comes to, as a sheet of values, when the feed stands where it does.
 import type { StatementSync } from 'node:sqlite'
-import { assert } from '../../base/assert.ts'
+import { assert, Defect } from '../../base/assert.ts'
+import { NumberMap } from '../../base/number-map.ts'
 import type { No, Resource } from '../../decision/state.ts'
 import type { Batch, Write } from '../store.ts'
 import { endOf, toText } from './codec.ts'
@@ -8,13 +9,14 @@ import type { Connection } from './connection.ts'
 import { kindCodes } from './logs.ts'
 import type { Places } from './places.ts'
 import type { Shapes } from './shapes.ts'
-import { emptySheet, type Sheet } from './sheet.ts'
+import { clear, emptySheet, type Sheet } from './sheet.ts'
 import type { Heads } from './turns.ts'
 
-/** How many latest ended runs are remembered by resource. */
-const remembered = 20_000
+/** A resource that was made by a run has had none before it. */
+const firstBegun = 1
 
 export interface Plan {
+  /** Only until the next batch is planned: it is used again. */
   readonly sheet: Sheet
   /** Where the feed stands before and after. */
   readonly from: Heads
@@ -27,7 +29,7 @@ export class Planner {
   private readonly shapes: Shapes
   private readonly places: Places
   private readonly readEnded: StatementSync
-  private readonly lastEnded = new Map<No, number>()
+  private readonly sheet = emptySheet()
 
   constructor(parts: { readonly connection: Connection; readonly shapes: Shapes; readonly places: Places }) {
     this.shapes = parts.shapes
@@ -39,7 +41,8 @@ export class Planner {
 
   /** `careful` trusts nothing and looks where each state really is: only inside a transaction. */
   plan(batch: Batch, from: Heads, careful: boolean): Plan {
-    const sheet = emptySheet(batch.guards)
+    const { sheet } = this
+    clear(sheet, batch.guards)
     this.places.sheet = sheet
     const lasts = this.writeEvents(batch, from, sheet)
     const ended = batch.ended.length === 0 ? null : this.writeEnds(batch, from, sheet)
@@ -48,23 +51,13 @@ export class Planner {
       const { before, after } = writes[i]!
       if (before === null) {
         this.places.create(after, lasts[i]!, ended?.get(after.no) ?? 0)
-        if (this.lastEnded.size < remembered) this.lastEnded.set(after.no, 0)
       } else {
-        assert(
-          before.no === after.no && before.type === after.type && before.id === after.id,
-          `resource ${after.no} changed its name`,
-        )
+        if (before.no !== after.no || before.type !== after.type || before.id !== after.id)
+          throw new Defect(`resource ${after.no} changed its name`)
         this.places.change(before, after, lasts[i]!, ended?.get(after.no) ?? null, careful)
       }
     }
-    // What has ended is seldom asked again: the map stays as small as what is under way.
-    if (ended !== null) for (const no of ended.keys()) this.lastEnded.delete(no)
-    for (const { key, hash, no, begun, at } of batch.keys) sheet.keys.push(toText(key), toText(hash), no, begun, at)
-    for (const result of batch.late) sheet.late.push(result.no, JSON.stringify(result))
-    for (const incident of batch.incidents) sheet.incidents.push(incident.no, incident.kind, JSON.stringify(incident))
-    for (const { kind, key, from: version, to } of batch.records ?? [])
-      sheet.records.push(toText(kind), toText(key), version, to === null ? null : JSON.stringify(to))
-    for (const value of batch.journal ?? []) sheet.journal.push(JSON.stringify(value))
+    writeBeside(batch, sheet)
     const to = {
       events: from.events + batch.events.length,
       runs: from.runs + batch.ended.length,
@@ -73,12 +66,7 @@ export class Planner {
     return { sheet, from, to, lasts }
   }
 
-  /** A plan was not carried out, or others have written: what is remembered may not be so. */
-  forget(): void {
-    this.lastEnded.clear()
-  }
-
-  private writeEvents(batch: Batch, from: Heads, sheet: Sheet): number[] {
+  private writeEvents(batch: Batch, from: Heads, { events }: Sheet): number[] {
     const { writes } = batch
     const lasts = writes.map(({ before }) => before?.last ?? 0)
     const find = placeFinder(writes)
@@ -90,20 +78,36 @@ export class Planner {
       const { type } = writes[place]!.after
       const was = this.shapes.of(type, event.from).id
       const is = event.to === event.from ? was : this.shapes.of(type, event.to).id
-      const text = detail === null ? null : JSON.stringify(detail)
-      sheet.events.push(++n, at, no, lasts[place]!, kindCodes[kind], was, is, revision, epoch, begun, by, text)
+      events.row()
+      events.number(++n)
+      events.number(at)
+      events.number(no)
+      events.number(lasts[place]!)
+      events.number(kindCodes[kind])
+      events.number(was)
+      events.number(is)
+      events.number(revision)
+      events.number(epoch)
+      events.number(begun)
+      events.repeatable(by)
+      events.textOrNull(detail === null ? null : JSON.stringify(detail))
       lasts[place] = n
     }
     return lasts
   }
 
   /** Answers the number of the latest ended run by resource. */
-  private writeEnds(batch: Batch, from: Heads, sheet: Sheet): Map<No, number> {
-    const ends = new Map<No, number>()
+  private writeEnds(batch: Batch, from: Heads, { runs }: Sheet): NumberMap<number> {
+    const ends = new NumberMap<number>()
     let n = from.runs
     for (const run of batch.ended) {
-      const prev = ends.get(run.no) ?? this.lastEnded.get(run.no) ?? this.storedEnd(run.no)
-      sheet.runs.push(++n, run.endedAt, run.no, prev, endOf(run))
+      const prev = ends.get(run.no) ?? (run.begun === firstBegun ? 0 : this.storedEnd(run.no))
+      runs.row()
+      runs.number(++n)
+      runs.number(run.endedAt)
+      runs.number(run.no)
+      runs.number(prev)
+      runs.text(endOf(run))
       ends.set(run.no, n)
     }
     return ends
@@ -111,6 +115,40 @@ export class Planner {
 
   private storedEnd(no: No): number {
     return (this.readEnded.get(no) as unknown as [number] | undefined)?.[0] ?? 0
+  }
+}
+
+/** What belongs to no state: keys, evidence, records, the journal. */
+function writeBeside(batch: Batch, { keys, late, incidents, records, journal }: Sheet): void {
+  for (const { key, hash, no, begun, at } of batch.keys) {
+    keys.row()
+    keys.text(toText(key))
+    keys.text(toText(hash))
+    keys.number(no)
+    keys.number(begun)
+    keys.number(at)
+  }
+  for (const result of batch.late) {
+    late.row()
+    late.number(result.no)
+    late.text(JSON.stringify(result))
+  }
+  for (const incident of batch.incidents) {
+    incidents.row()
+    incidents.number(incident.no)
+    incidents.text(incident.kind)
+    incidents.text(JSON.stringify(incident))
+  }
+  for (const { kind, key, from, to } of batch.records ?? []) {
+    records.row()
+    records.text(toText(kind))
+    records.text(toText(key))
+    records.number(from)
+    records.textOrNull(to === null ? null : JSON.stringify(to))
+  }
+  for (const value of batch.journal ?? []) {
+    journal.row()
+    journal.text(JSON.stringify(value))
   }
 }
 

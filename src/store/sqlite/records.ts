@@ -1,11 +1,11 @@
 // Records and the journal: small facts beside resources, written in the commits of batches.
-import type { SQLInputValue, StatementSync } from 'node:sqlite'
+import type { StatementSync } from 'node:sqlite'
 import type { Json } from '../../base/json.ts'
 import { chainHash, chainStart } from '../chain.ts'
 import type { JournalEntry, RecordChange, RecordName, RecordsQuery, StoredRecord } from '../store.ts'
 import { fromText, toText } from './codec.ts'
 import type { Connection } from './connection.ts'
-import { widths } from './sheet.ts'
+import type { Values } from './values.ts'
 
 export class RecordWriter {
   private readonly insert: StatementSync
@@ -25,9 +25,9 @@ export class RecordWriter {
   }
 
   /** Inside a transaction. False: a record is not at the version that was expected. */
-  write(values: readonly SQLInputValue[]): boolean {
-    for (let at = 0; at < values.length; at += widths.records) {
-      const [kind, key, from, to] = values.slice(at, at + widths.records) as [string, string, number, string | null]
+  write(values: Values): boolean {
+    for (const rows = values.reader(); rows.left > 0;) {
+      const [kind, key, from, to] = rows.take(1) as [string, string, number, string | null]
       if (to !== null && from === 0) this.insert.run(kind, key, to)
       else if (to !== null && this.update.run(to, kind, key, from).changes !== 1) return false
       else if (to === null && this.remove.run(kind, key, from).changes !== (from === 0 ? 0 : 1)) return false
@@ -47,10 +47,10 @@ export class RecordWriter {
   }
 
   /** Inside a transaction: the chain is continued from where it stands. */
-  journal(values: readonly SQLInputValue[]): void {
-    if (values.length === 0) return
+  journal(texts: readonly string[]): void {
+    if (texts.length === 0) return
     let [n, hash] = (this.lastEntry.get() as unknown as [number, string] | undefined) ?? [0, chainStart]
-    for (const text of values as readonly string[]) {
+    for (const text of texts) {
       n++
       hash = chainHash(hash, n, JSON.parse(text) as Json)
       this.append.run(n, text, hash)

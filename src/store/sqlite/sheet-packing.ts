@@ -1,52 +1,33 @@
 // A sheet as a parcel for another thread: numbers in one block that is handed over, all texts in one. Copying a list value by
 // value, as a message would, costs as much as deciding what is in it.
-import type { SQLInputValue } from 'node:sqlite'
 import { assert } from '../../base/assert.ts'
 import type { Guard } from '../store.ts'
-import { widths, type Sheet } from './sheet.ts'
-
-type List = keyof typeof widths
-const lists = Object.keys(widths) as List[]
+import { emptySheet, listNames, type Sheet } from './sheet.ts'
 
 export interface Parcel {
-  /** How many values each list has, in the order of `widths`. */
+  /** How many values each list has, in the order of `listNames`. */
   readonly lengths: readonly number[]
-  /** A value each: the number, or how long the text is. */
   readonly numbers: Float64Array<ArrayBuffer>
-  /** What each value is. */
-  readonly kinds: Uint8Array<ArrayBuffer>
   readonly text: string
   /** Number and revision of each guard that names nothing else: most do. */
   readonly revisions: Float64Array<ArrayBuffer>
   readonly guards: readonly Guard[]
 }
 
-const isNumber = 0
-const isNull = 1
-const isText = 2
-
 export function pack(sheet: Sheet): Parcel {
-  const lengths = lists.map((list) => sheet[list].length)
-  const count = lengths.reduce((sum, length) => sum + length, 0)
-  const numbers = new Float64Array(count)
-  const kinds = new Uint8Array(count)
-  const texts: string[] = []
+  const lengths = listNames.map((name) => sheet[name].length)
+  const numbers = new Float64Array(lengths.reduce((sum, length) => sum + length, 0))
   let at = 0
-  for (const list of lists) {
-    const values = sheet[list]
-    for (let i = 0; i < values.length; i++, at++) {
-      const value = values[i]!
-      if (typeof value === 'number') numbers[at] = value
-      else if (value === null) kinds[at] = isNull
-      else {
-        assert(typeof value === 'string', `a value of ${list} is neither number nor text`)
-        kinds[at] = isText
-        numbers[at] = value.length
-        texts.push(value)
-      }
-    }
+  let text = ''
+  for (const name of listNames) {
+    const list = sheet[name]
+    if (list.length === 0) continue
+    assert(list.length % list.width === 0, `a row of ${name} is not whole`)
+    numbers.set(list.numbers.subarray(0, list.length), at)
+    at += list.length
+    text += list.texts.join('')
   }
-  return { lengths, numbers, kinds, text: texts.join(''), ...packGuards(sheet.guards) }
+  return { lengths, numbers, text, ...packGuards(sheet.guards) }
 }
 
 function packGuards(all: readonly Guard[]): Pick<Parcel, 'revisions' | 'guards'> {
@@ -64,31 +45,30 @@ function packGuards(all: readonly Guard[]): Pick<Parcel, 'revisions' | 'guards'>
 }
 
 /** Memory that can be handed over instead of being copied. */
-export const handedOver = ({ numbers, kinds, revisions }: Parcel): ArrayBuffer[] => [
-  numbers.buffer,
-  kinds.buffer,
-  revisions.buffer,
-]
+export const handedOver = ({ numbers, revisions }: Parcel): ArrayBuffer[] => [numbers.buffer, revisions.buffer]
 
 export function unpack(parcel: Parcel): Sheet {
-  const { lengths, numbers, kinds, text } = parcel
-  const sheet: Partial<Record<List, SQLInputValue[]>> = {}
+  const { lengths, numbers, text } = parcel
+  const sheet = emptySheet()
+  sheet.guards = unpackGuards(parcel)
   let at = 0
   let read = 0
-  lists.forEach((list, i) => {
-    const values: SQLInputValue[] = []
-    for (const end = at + lengths[i]!; at < end; at++) {
-      if (kinds[at] === isNumber) values.push(numbers[at]!)
-      else if (kinds[at] === isNull) values.push(null)
-      else {
-        const close = read + numbers[at]!
-        values.push(text.slice(read, close))
-        read = close
+  listNames.forEach((name, i) => {
+    const list = sheet[name]
+    list.length = lengths[i]!
+    list.numbers = numbers.subarray(at, at + list.length)
+    for (let row = 0; row < list.length; row += list.width) {
+      for (const place of list.textPlaces) {
+        const length = list.numbers[row + place]!
+        // Null, or a text that is there already.
+        if (!(length >= 0)) continue
+        list.texts.push(text.slice(read, read + length))
+        read += length
       }
     }
-    sheet[list] = values
+    at += list.length
   })
-  return { ...(sheet as Omit<Sheet, 'guards'>), guards: unpackGuards(parcel) }
+  return sheet
 }
 
 function unpackGuards({ revisions, guards }: Parcel): Guard[] {

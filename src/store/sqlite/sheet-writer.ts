@@ -1,12 +1,13 @@
 // Carries out sheets on a connection. Each statement that changes a state names the revision and epoch it expects; one that finds
 // something else makes the whole sheet be undone by whoever began the transaction.
-import type { SQLInputValue, StatementSync } from 'node:sqlite'
+import type { StatementSync } from 'node:sqlite'
 import type { Connection } from './connection.ts'
 import { EventWriter, RunWriter } from './log-writer.ts'
 import { RecordWriter } from './records.ts'
 import { Rows } from './rows.ts'
-import { widths, type Sheet } from './sheet.ts'
+import { columns, type Sheet } from './sheet.ts'
 import { Steps } from './steps.ts'
+import type { Values } from './values.ts'
 
 const liveColumns = 'no, shape, revision, epoch, since, last, ended, owner, due, overdue, run, rest, extra'
 const settledColumns = 'no, shape, revision, epoch, since, last, ended, wake, orphans, more'
@@ -47,10 +48,9 @@ export class SheetWriter {
     this.changeLive =
       prepare(`update or fail live set shape = ?, revision = ?, epoch = ?, since = ?, last = ?, owner = ?, due = ?, overdue = ?,
       run = ?, rest = ?, extra = ? where ${fence}`)
-    const rest =
-      'revision = ?, epoch = ?, since = ?, last = ?, ended = coalesce(?, ended), wake = ?, orphans = ?, more = ?'
     this.changeSettled =
-      prepare(`update or fail settled set ${rest}, shape = ?9 where no = ?10 and revision = ?11 and epoch = ?12
+      prepare(`update or fail settled set shape = ?1, revision = ?2, epoch = ?3, since = ?4, last = ?5, ended = coalesce(?6, ended),
+      wake = ?7, orphans = ?8, more = ?9 where no = ?10 and revision = ?11 and epoch = ?12
       and not exists (select 1 from live where live.no = ?10)`)
     this.deleteLive = prepare(`delete from live where ${fence}`)
     this.release = prepare(`insert or fail into settled (${settledColumns})
@@ -59,7 +59,9 @@ export class SheetWriter {
       'update or fail resource set parent = ?, terminal = ?, tenant = ?, name = ?, properties = ?, links = ? where no = ?',
     )
     this.deleteLink = prepare('delete from link where target = ? and name = ? and source = ?')
-    this.landSame = prepare(`update or fail settled set ${rest} where no = ? and shape = ?`)
+    this.landSame =
+      prepare(`update or fail settled set revision = ?3, epoch = ?4, since = ?5, last = ?6, ended = ?7, wake = ?8, orphans = ?9,
+      more = ?10 where no = ?1 and shape = ?2`)
     this.endLive = prepare('update or fail live set ended = ? where no = ?')
     this.events = new EventWriter(connection)
     this.runs = new RunWriter(connection)
@@ -70,13 +72,13 @@ export class SheetWriter {
     this.resources = new Rows(
       connection,
       'resource (no, id, parent, terminal, tenant, name, created, properties, links)',
-      widths.newResources,
+      columns.newResources.length,
     )
-    this.names = new Rows(connection, 'name (id, type, no)', widths.newNames)
-    this.links = new Rows(connection, 'link (target, name, source)', widths.newLinks)
-    this.live = new Rows(connection, `live (${liveColumns})`, widths.newLive)
-    this.settled = new Rows(connection, `settled (${settledColumns})`, widths.newSettled, takeOver)
-    this.keys = new Rows(connection, 'key (key, hash, no, begun, at)', widths.keys)
+    this.names = new Rows(connection, 'name (id, type, no)', columns.newNames.length)
+    this.links = new Rows(connection, 'link (target, name, source)', columns.newLinks.length)
+    this.live = new Rows(connection, `live (${liveColumns})`, columns.newLive.length)
+    this.settled = new Rows(connection, `settled (${settledColumns})`, columns.newSettled.length, takeOver)
+    this.keys = new Rows(connection, 'key (key, hash, no, begun, at)', columns.keys.length)
   }
 
   /** Inside a transaction. False: something was not as expected, and the transaction must be undone. */
@@ -87,61 +89,58 @@ export class SheetWriter {
   private changes(sheet: Sheet): boolean {
     return (
       this.steps.write(sheet.steps) &&
-      eachOnce(this.begin, sheet.begins, widths.begins) &&
-      eachOnce(this.changeLive, sheet.liveChanges, widths.liveChanges) &&
-      eachOnce(this.changeSettled, sheet.settledChanges, widths.settledChanges) &&
+      eachOnce(this.begin, sheet.begins) &&
+      eachOnce(this.changeLive, sheet.liveChanges) &&
+      eachOnce(this.changeSettled, sheet.settledChanges) &&
       this.releaseAll(sheet.releases) &&
-      eachOnce(this.deleteLive, sheet.liveDeletes, widths.liveDeletes) &&
+      eachOnce(this.deleteLive, sheet.liveDeletes) &&
       this.records.write(sheet.records)
     )
   }
 
   private additions(sheet: Sheet): boolean {
-    each(this.changeCold, sheet.coldChanges, widths.coldChanges)
-    each(this.deleteLink, sheet.linkDeletes, widths.linkDeletes)
+    each(this.changeCold, sheet.coldChanges)
+    each(this.deleteLink, sheet.linkDeletes)
     this.resources.insert(sheet.newResources)
     this.names.insert(sheet.newNames)
     this.links.insert(sheet.newLinks)
     this.live.insert(sheet.newLive)
     this.settled.insert(sheet.newSettled)
     this.settleSame(sheet.sameSettled)
-    each(this.endLive, sheet.liveEnds, widths.liveEnds)
+    each(this.endLive, sheet.liveEnds)
     this.events.write(sheet.events)
     this.runs.write(sheet.runs)
     this.keys.insert(sheet.keys)
-    each(this.insertLate, sheet.late, widths.late)
-    each(this.insertIncident, sheet.incidents, widths.incidents)
-    this.records.journal(sheet.journal)
+    each(this.insertLate, sheet.late)
+    each(this.insertIncident, sheet.incidents)
+    this.records.journal(sheet.journal.texts)
     return true
   }
 
   /** At rest again without a run of its own having ended. */
-  private releaseAll(values: readonly SQLInputValue[]): boolean {
-    for (let at = 0; at < values.length; at += widths.releases) {
-      const row = values.slice(at, at + widths.releases)
+  private releaseAll(values: Values): boolean {
+    for (const rows = values.reader(); rows.left > 0;) {
+      const row = rows.take(1)
       this.release.run(...row)
       if (this.deleteLive.run(...row.slice(8, 11)).changes !== 1) return false
     }
     return true
   }
 
-  private settleSame(values: readonly SQLInputValue[]): void {
-    for (let at = 0; at < values.length; at += widths.sameSettled) {
-      const row = values.slice(at, at + widths.sameSettled)
-      if (this.landSame.run(...row).changes === 1) continue
-      const [revision, epoch, since, last, ended, wake, orphans, more, no, shape] = row
-      this.settled.insert([no, shape, revision, epoch, since, last, ended, wake, orphans, more] as SQLInputValue[])
+  private settleSame(values: Values): void {
+    for (const rows = values.reader(); rows.left > 0;) {
+      const row = rows.take(1)
+      if (this.landSame.run(...row).changes !== 1) this.settled.insertOne(row)
     }
   }
 }
 
-function each(statement: StatementSync, values: readonly SQLInputValue[], width: number): void {
-  for (let at = 0; at < values.length; at += width) statement.run(...values.slice(at, at + width))
+function each(statement: StatementSync, values: Values): void {
+  for (const rows = values.reader(); rows.left > 0;) statement.run(...rows.take(1))
 }
 
 /** False when one did not change exactly one row. */
-function eachOnce(statement: StatementSync, values: readonly SQLInputValue[], width: number): boolean {
-  for (let at = 0; at < values.length; at += width)
-    if (statement.run(...values.slice(at, at + width)).changes !== 1) return false
+function eachOnce(statement: StatementSync, values: Values): boolean {
+  for (const rows = values.reader(); rows.left > 0;) if (statement.run(...rows.take(1)).changes !== 1) return false
   return true
 }

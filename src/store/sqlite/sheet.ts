@@ -1,92 +1,56 @@
 // Everything that a batch writes, as values for statements. It is made where the batch is understood and carried out where a
-// connection is: lists of rows, one after another without brackets. A sheet is plain data, so that it can go to another thread.
-import type { SQLInputValue } from 'node:sqlite'
+// connection is, which may be another thread.
 import type { Guard } from '../store.ts'
+import { Values } from './values.ts'
 
-type Values = SQLInputValue[]
-
-export interface Sheet {
-  /** Verified before anything is written. */
-  readonly guards: readonly Guard[]
-
-  /** Changes of what is there: each names what it expects to find. */
-  readonly steps: Values
-  readonly begins: Values
-  readonly liveChanges: Values
-  readonly settledChanges: Values
-  readonly liveDeletes: Values
+/** What the values of a row are, list by list: n is a number, t a text; any may be null. */
+export const columns = {
+  // Changes of what is there: each names what it expects to find.
+  steps: 'nnnnnnnnnt',
+  begins: 'nnnnnnnntttnnn',
+  liveChanges: 'nnnnnnnntttnnn',
+  settledChanges: 'nnnnnnnntnnn',
+  liveDeletes: 'nnn',
   /** Like deletes, but the latest end is taken over into the row at rest. */
-  readonly releases: Values
-  readonly coldChanges: Values
-  readonly linkDeletes: Values
+  releases: 'nnnnnnntnnn',
+  coldChanges: 'nnttttn',
+  linkDeletes: 'ntn',
 
-  readonly newResources: Values
-  readonly newNames: Values
-  readonly newLinks: Values
-  readonly newLive: Values
-  readonly newSettled: Values
+  newResources: 'ntnnttntt',
+  newNames: 'ttn',
+  newLinks: 'ntn',
+  newLive: 'nnnnnnnnnnttt',
+  newSettled: 'nnnnnnnnnt',
   /** Back where it came from: the index need not be touched. */
-  readonly sameSettled: Values
-  readonly liveEnds: Values
+  sameSettled: 'nnnnnnnnnt',
+  liveEnds: 'nn',
 
-  /** Entries, in the order of their numbers. */
-  readonly events: Values
-  readonly runs: Values
-  readonly keys: Values
-  readonly late: Values
-  readonly incidents: Values
-  readonly records: Values
-  readonly journal: Values
+  // Entries, in the order of their numbers.
+  /** Who did it is repeatable. */
+  events: 'nnnnnnnnnntt',
+  runs: 'nnnnt',
+  keys: 'ttnnn',
+  late: 'nt',
+  incidents: 'ntt',
+  records: 'ttnt',
+  journal: 't',
+} as const
+
+export type ListName = keyof typeof columns
+export const listNames = Object.keys(columns) as ListName[]
+
+export interface Sheet extends Readonly<Record<ListName, Values>> {
+  /** Verified before anything is written. */
+  guards: readonly Guard[]
 }
 
-/** How many values make a row of each. */
-export const widths = {
-  steps: 10,
-  begins: 14,
-  liveChanges: 14,
-  settledChanges: 12,
-  liveDeletes: 3,
-  releases: 11,
-  coldChanges: 7,
-  linkDeletes: 3,
-  newResources: 9,
-  newNames: 3,
-  newLinks: 3,
-  newLive: 13,
-  newSettled: 10,
-  sameSettled: 10,
-  liveEnds: 2,
-  events: 12,
-  runs: 5,
-  keys: 5,
-  late: 2,
-  incidents: 3,
-  records: 4,
-  journal: 1,
-} as const satisfies Record<Exclude<keyof Sheet, 'guards'>, number>
+export function emptySheet(): Sheet {
+  const lists = listNames.map((name) => [name, new Values(columns[name])] as const)
+  return { guards: [], ...(Object.fromEntries(lists) as Record<ListName, Values>) }
+}
 
-export const emptySheet = (guards: readonly Guard[] = []): Sheet => ({
-  guards,
-  steps: [],
-  begins: [],
-  liveChanges: [],
-  settledChanges: [],
-  liveDeletes: [],
-  releases: [],
-  coldChanges: [],
-  linkDeletes: [],
-  newResources: [],
-  newNames: [],
-  newLinks: [],
-  newLive: [],
-  newSettled: [],
-  sameSettled: [],
-  liveEnds: [],
-  events: [],
-  runs: [],
-  keys: [],
-  late: [],
-  incidents: [],
-  records: [],
-  journal: [],
-})
+/** For the next batch: what was written before is gone, the room for it stays. */
+export function clear(sheet: Sheet, guards: readonly Guard[]): void {
+  sheet.guards = guards
+  for (const name of listNames) sheet[name].clear()
+}

@@ -1,10 +1,11 @@
 // Step completions, most of what a busy store writes: updated many rows at a time.
-import type { SQLInputValue, StatementSync } from 'node:sqlite'
+import type { StatementSync } from 'node:sqlite'
 import type { Connection } from './connection.ts'
-import { widths } from './sheet.ts'
+import { columns } from './sheet.ts'
+import type { Values } from './values.ts'
 
 const together = 20
-const width = widths.steps
+const width = columns.steps.length
 /** No row has this number. */
 const nobody = -1
 
@@ -34,15 +35,14 @@ export class Steps {
   }
 
   /** False when a row was not as expected: the transaction must be undone. */
-  write(values: readonly SQLInputValue[]): boolean {
-    let at = 0
-    if (values.length >= together * width) this.mark.run()
-    for (; at + together * width <= values.length; at += together * width) {
-      const { changes, lastInsertRowid } = this.many.run(...values.slice(at, at + together * width))
+  write(values: Values): boolean {
+    const rows = values.reader()
+    if (rows.left >= together) this.mark.run()
+    while (rows.left >= together) {
+      const { changes, lastInsertRowid } = this.many.run(...rows.take(together))
       if (changes !== together || lastInsertRowid !== nobody) return false
     }
-    for (; at < values.length; at += width)
-      if (this.one.run(...values.slice(at, at + width)).changes !== 1) return false
+    while (rows.left > 0) if (this.one.run(...rows.take(1)).changes !== 1) return false
     return true
   }
 }

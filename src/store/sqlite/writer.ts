@@ -82,7 +82,6 @@ export class Writer {
   private sawOthers(): void {
     this.foreign = true
     this.besideOthers = commitsBesideOthers
-    this.parts.planner.forget()
     this.tally.forget()
   }
 
@@ -145,7 +144,6 @@ export class Writer {
         if (plan!.to.commits > this.heads.commits) this.heads = plan!.to
         return this.committed(batch, plan!)
       case 'failed':
-        this.parts.planner.forget()
         // A thread that is gone may have carried it out: then the feed stands where it would.
         if (!thread.isGone) throw errorOf(answer)
         if (this.isCarriedOut(plan!)) return this.committed(batch, plan!)
@@ -157,7 +155,6 @@ export class Writer {
       case undefined:
         break
     }
-    this.parts.planner.forget()
     await thread.idle()
     return this.commitHere(batch)
   }
@@ -240,12 +237,11 @@ export class Writer {
   }
 
   private end(heads: Heads): void {
-    const { turns, shapes, planner } = this.parts
+    const { turns, shapes } = this.parts
     try {
       turns.commit(heads)
     } catch (error) {
       shapes.forgetAdded()
-      planner.forget()
       throw error
     }
     this.heads = heads
@@ -253,10 +249,9 @@ export class Writer {
   }
 
   private undo(): void {
-    const { turns, shapes, planner } = this.parts
+    const { turns, shapes } = this.parts
     turns.undo()
     shapes.forgetAdded()
-    planner.forget()
   }
 
   /** The batch is in the store: its states learn their latest events. */

@@ -15,6 +15,8 @@ export const codes = {
   type_unknown: { http: 404, exit: 4, retryable: false, summary: 'No lifecycle of this type is loaded.' },
   resource_not_found: { http: 404, exit: 4, retryable: false, summary: 'There is no such resource.' },
   run_not_found: { http: 404, exit: 4, retryable: false, summary: 'There is no such run under way.' },
+  view_not_found: { http: 404, exit: 4, retryable: false, summary: 'There is no such view.' },
+  worker_not_found: { http: 404, exit: 4, retryable: false, summary: 'No such worker is alive.' },
   orphan_not_found: { http: 404, exit: 4, retryable: false, summary: 'The ledger has no such orphan.' },
   already_exists: { http: 409, exit: 5, retryable: false, summary: 'A resource of this type and id exists already.' },
   operation_unknown: { http: 404, exit: 4, retryable: false, summary: 'The lifecycle declares no such operation.' },

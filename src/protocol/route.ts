@@ -113,6 +113,8 @@ export const parameterSchemas: Readonly<Record<string, z.ZodType<string>>> = {
   bulk: name.min(1),
   run: name.min(1),
   fault: name.min(1),
+  view: name.min(1),
+  worker: z.string().regex(/^\d{1,15}$/, 'is a number'),
 }
 
 export const parameterNames = (path: string): readonly string[] =>

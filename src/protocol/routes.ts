@@ -1,12 +1,13 @@
 // The contract: one table of everything that can be asked over HTTP. Handlers are typed by it, OpenAPI, client, command line and
 // the tests of security are made from it.
+import { consoleRoutes } from './console-routes.ts'
 import { lifecycleRoutes } from './lifecycle-routes.ts'
 import { operationsRoutes } from './operations-routes.ts'
 import { resourceRoutes } from './resource-routes.ts'
 import type { Route } from './route.ts'
 import { systemRoutes } from './system-routes.ts'
 
-export const routes = { ...resourceRoutes, ...lifecycleRoutes, ...operationsRoutes, ...systemRoutes }
+export const routes = { ...resourceRoutes, ...lifecycleRoutes, ...operationsRoutes, ...consoleRoutes, ...systemRoutes }
 
 export type Routes = typeof routes
 export type RouteName = keyof Routes

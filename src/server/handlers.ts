@@ -2,6 +2,7 @@
 import { accessHandlers } from './access-handlers.ts'
 import { bulkHandlers } from './bulk-handlers.ts'
 import type { Handlers } from './call.ts'
+import { consoleHandlers } from './console-handlers.ts'
 import { eventHandlers } from './event-handlers.ts'
 import { healingHandlers } from './healing-handlers.ts'
 import { lifecycleHandlers } from './lifecycle-handlers.ts'
@@ -12,6 +13,7 @@ import { runHandlers } from './run-handlers.ts'
 export const handlers: Handlers = {
   ...resourceHandlers,
   ...lifecycleHandlers,
+  ...consoleHandlers,
   ...runHandlers,
   ...healingHandlers,
   ...bulkHandlers,

@@ -13,6 +13,7 @@ import { Reply, Stream } from './call.ts'
 import { consoleFiles } from './console-files.ts'
 import type { DevSwitches } from './dev-switches.ts'
 import { dispatch, type DispatchParts, type Incoming } from './dispatch.ts'
+import { DrainWatch } from './drain-watch.ts'
 import { EventStreams, type StreamLimits } from './event-streams.ts'
 import { Gate } from './gate.ts'
 import { Housekeeper } from './housekeeper.ts'
@@ -25,6 +26,7 @@ import { Rehearsals, type OpenRehearser } from './rehearsals.ts'
 import { Router } from './router.ts'
 import { securityHeaders } from './security-headers.ts'
 import type { Services } from './services.ts'
+import { Trends } from './trends.ts'
 import { WebhookSender } from './webhook-sender.ts'
 import { Wire } from './wire.ts'
 
@@ -130,8 +132,9 @@ export class HomeostatServer {
   }
 
   async start(): Promise<string> {
-    const { metrics, bulk, webhooks } = this.#services
-    await metrics.start()
+    const { metrics, trends, drains, bulk, webhooks } = this.#services
+    trends.start(await metrics.start())
+    drains.start()
     bulk.start()
     await webhooks.start()
     this.#housekeeper.start()
@@ -142,9 +145,16 @@ export class HomeostatServer {
 
   /** Open streams are ended; requests under way are finished. The engine is not stopped. */
   async stop(): Promise<void> {
-    const { metrics, bulk, webhooks, streams } = this.#services
+    const { metrics, trends, drains, bulk, webhooks, streams } = this.#services
     await streams.close()
-    await Promise.all([metrics.stop(), bulk.stop(), webhooks.stop(), this.#housekeeper.stop()])
+    await Promise.all([
+      metrics.stop(),
+      trends.stop(),
+      drains.stop(),
+      bulk.stop(),
+      webhooks.stop(),
+      this.#housekeeper.stop(),
+    ])
     await this.#app.close()
   }
 
@@ -268,6 +278,7 @@ function servicesOf(options: ServerOptions, access: 'open' | 'closed'): Services
   const stepOfToken = (token: string) => engine.stepOfToken(token)
   const gate = new Gate({ objects, clock, mode: access, adminToken, secure, stepOfToken })
   const wire = new Wire(engine)
+  const trends = new Trends({ engine, wire, clock, log })
   const limits = { ...defaultStreams, ...options.streams }
   const streams = new EventStreams({ engine, wire, gate, clock, log, limits })
   const { tries = 12, firstWaitMs = 1_000, privateAddresses = false } = options.webhooks ?? {}
@@ -281,7 +292,17 @@ function servicesOf(options: ServerOptions, access: 'open' | 'closed'): Services
     streams,
     bulk: new BulkRunner({ engine, objects, clock, log }),
     webhooks: new WebhookSender({ engine, objects, wire, clock, log, privateAddresses, tries, firstWaitMs }),
-    metrics: new Metrics({ engine, wire, clock, version, openStreams: () => streams.open }),
+    metrics: new Metrics({
+      engine,
+      wire,
+      clock,
+      version,
+      openStreams: () => streams.open,
+      told: (event, type) => trends.take(event, type),
+    }),
+    trends,
+    drains: new DrainWatch({ engine, objects, clock, log }),
+    issuer: options.oidc?.issuer ?? null,
     rehearsals: new Rehearsals(options.rehearser ?? null, engine.lifecycles, clock),
     dev: dev ?? null,
     version,

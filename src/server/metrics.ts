@@ -14,6 +14,8 @@ export interface MetricsOptions {
   readonly clock: Clock
   readonly version: string
   readonly openStreams: () => number
+  /** Who else is told every event. */
+  readonly told: (event: StoredEvent, type: string) => void
 }
 
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 7_200]
@@ -82,13 +84,20 @@ export class Metrics {
     this.#build.labels(options.version).set(1)
   }
 
-  async start(): Promise<void> {
+  /** Answers with the number of the event after which it counts. */
+  async start(): Promise<number> {
     this.#delay.enable()
-    const { engine, wire } = this.#options
-    this.#stop = engine.subscribe(await engine.latestEvent(), async (events) => {
+    const { engine, wire, told } = this.#options
+    const latest = await engine.latestEvent()
+    this.#stop = engine.subscribe(latest, async (events) => {
       const names = await wire.names(events.map(({ no }) => no))
-      for (const event of events) this.#count(event, names.get(event.no)?.type ?? '')
+      for (const event of events) {
+        const type = names.get(event.no)?.type ?? ''
+        this.#count(event, type)
+        told(event, type)
+      }
     })
+    return latest
   }
 
   async stop(): Promise<void> {

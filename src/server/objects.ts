@@ -98,6 +98,20 @@ export interface OnceRecord {
   readonly ref: Json
 }
 
+export interface ViewRecord {
+  readonly tenant: string | null
+  readonly name: string
+  readonly search: string
+  readonly by: string
+  readonly at: number
+}
+
+export interface DrainRecord {
+  readonly by: string
+  readonly at: number
+  readonly reason: string
+}
+
 interface Kinds {
   /** By the hash of the secret. */
   readonly token: TokenRecord
@@ -112,6 +126,9 @@ interface Kinds {
   /** `bulk/index`. */
   readonly 'bulk item': BulkItemRecord
   readonly once: OnceRecord
+  readonly view: ViewRecord
+  /** By the padded number of the incarnation. */
+  readonly drain: DrainRecord
 }
 export type Kind = keyof Kinds
 

@@ -35,6 +35,8 @@ const bodies: Partial<Record<RouteName, unknown>> = {
   createAccount: { name: 'account-of-matrix', password: 'a long password here', role: 'viewer' },
   setPassword: { password: 'another long password' },
   setFault: { does: 'fail' },
+  saveView: { name: 'mine', search: 'q=x' },
+  drainWorker: { reason: 'matrix' },
 }
 const queries: Partial<Record<RouteName, string>> = { importResources: '?reason=matrix' }
 /** Rows that a role may call and that answer with these although nothing is wrong with the matrix. */
@@ -118,6 +120,10 @@ beforeAll(async () => {
       role: 'viewer',
       tenant,
     })
+    const view = await shop.ask('POST', '/v1/views', {
+      token: tokens.get(`admin ${tenant}`)!,
+      body: { name: label, search: 'q=1' },
+    })
     const orphans = (await admin('GET', '/v1/orphans')).items as { id: string; tenant: string }[]
     things.set(tenant, {
       type: 'shop.box',
@@ -133,6 +139,9 @@ beforeAll(async () => {
       orphan: orphans.find((one) => one.tenant === tenant)!.id,
       incident: 'none-unowned',
       bulk: bulk.json.bulk.id,
+      view: view.json.id,
+      // None that lives.
+      worker: '999',
     })
   }
 }, 60_000)

@@ -6,11 +6,13 @@ interface Asked {
   readonly path?: object
   readonly query?: object
   readonly body?: unknown
+  /** The state of the resource it was decided on: changed meanwhile, it is refused. */
+  readonly ifMatch?: string | undefined
 }
 
 const quoted = (text: string): string => (/^[\w./:=@,+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
 
-export function asCurl(name: RouteName, { path = {}, query = {}, body }: Asked): string {
+export function asCurl(name: RouteName, { path = {}, query = {}, body, ifMatch }: Asked): string {
   const { method, path: pattern } = routeOf(name)
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
   const search = given.length === 0 ? '' : `?${new URLSearchParams(given as [string, string][]).toString()}`
@@ -19,6 +21,7 @@ export function asCurl(name: RouteName, { path = {}, query = {}, body }: Asked):
     'curl -fsS',
     ...(method === 'GET' ? [] : [`-X ${method}`]),
     '-H "authorization: Bearer $HOMEOSTAT_TOKEN"',
+    ...(ifMatch === undefined ? [] : [`-H ${quoted(`if-match: ${ifMatch}`)}`]),
     ...(body === undefined ? [] : ["-H 'content-type: application/json'", `-d ${quoted(JSON.stringify(body))}`]),
     quoted(url),
   ].join(' ')

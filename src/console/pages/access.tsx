@@ -37,7 +37,7 @@ export default function Access() {
 }
 
 function Tokens() {
-  const tokens = useCall('listTokens', {})
+  const tokens = useCall('listTokens', {}, { everyMs: 5_000 })
   const act = useAct()
   const create = () =>
     act({
@@ -141,7 +141,7 @@ function Tokens() {
 }
 
 function Accounts() {
-  const accounts = useCall('listAccounts', {})
+  const accounts = useCall('listAccounts', {}, { everyMs: 5_000 })
   const act = useAct()
   const create = () =>
     act({

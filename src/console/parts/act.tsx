@@ -139,7 +139,9 @@ function ActDialog({ act, onClose }: { readonly act: Act; readonly onClose: () =
           )}
         </div>
         <footer>
-          {filled !== null && <Copy text={asCurl(act.route, act.given(filled))} label="curl" />}
+          {filled !== null && (
+            <Copy text={asCurl(act.route, { ...act.given(filled), ifMatch: act.options?.ifMatch })} label="curl" />
+          )}
           {filled !== null && act.cli !== undefined && <Copy text={act.cli(filled)} label="CLI" />}
           <span className="spring" />
           <button type="button" onClick={onClose}>

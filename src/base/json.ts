@@ -8,9 +8,13 @@ export type JsonObject = { readonly [key: string]: Json }
 export function canonical(value: unknown): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null'
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
-  const entries = Object.entries(value).filter(([, inner]) => inner !== undefined)
-  entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
-  return `{${entries.map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`).join(',')}}`
+  const given = value as Readonly<Record<string, unknown>>
+  let text = ''
+  for (const key of sortedKeys(given)) {
+    const inner = given[key]
+    if (inner !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${canonical(inner)}`
+  }
+  return `{${text}}`
 }
 
 /**

@@ -251,9 +251,9 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
     return this.run(id)
   }
 
-  /** Calls `listener` with every event after this number, in order, now and in future; the answer ends it. */
-  subscribe(after: number, listener: EventListener): () => Promise<void> {
-    return this.#feed.subscribe(after, listener)
+  /** Calls `listener` with every event after this number, in order, now and in future; the answer ends it. `gapMs`: how long it can wait. */
+  subscribe(after: number, listener: EventListener, gapMs?: number): () => Promise<void> {
+    return this.#feed.subscribe(after, listener, gapMs)
   }
 
   /** The number of the latest event: where a subscriber begins that wants only what is new. */

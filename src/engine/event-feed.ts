@@ -25,8 +25,11 @@ export class EventFeed {
     this.#options = options
   }
 
-  /** Calls `listener` with all events after the given number, now and in future; the answer ends it. */
-  subscribe(after: number, listener: EventListener): () => Promise<void> {
+  /**
+   * Calls `listener` with all events after the given number, now and in future; the answer ends it. A listener that is in no hurry
+   * says how long it can wait between two readings, so that many events are read at once.
+   */
+  subscribe(after: number, listener: EventListener, gapMs = 5): () => Promise<void> {
     const { store, clock, log, pollMs } = this.#options
     let read = after
     let isOver = false
@@ -40,7 +43,7 @@ export class EventFeed {
         if (isOver || events.length < pageSize) return pollMs
       }
     }
-    const rhythm = new Rhythm({ clock, log, name: 'event feed', pass, gapMs: 5, afterFailureMs: 1_000 })
+    const rhythm = new Rhythm({ clock, log, name: 'event feed', pass, gapMs, afterFailureMs: 1_000 })
     this.#rhythms.add(rhythm)
     rhythm.start()
     return () => {

@@ -91,7 +91,7 @@ export class Call<Name extends RouteName = RouteName> {
     this.asked = parts.asked
     this.services = parts.services
     const { key, principal } = parts
-    this.key = key === null ? null : sha256(canonical([principal.name, principal.tenant, key]))
+    this.key = key === null ? null : sha256(JSON.stringify([principal.name, principal.tenant, key]))
   }
 
   /** Of what is asked for: the same key with another one is a mistake. */

@@ -103,9 +103,8 @@ export class Visitor {
     return this.page.getByText(text).filter({ visible: true }).first().waitFor()
   }
 
-  async seesNoMore(text: string | RegExp): Promise<void> {
-    const found = typeof text === 'string' ? `t.includes(${JSON.stringify(text)})` : `${text.toString()}.test(t)`
-    await this.page.waitForFunction(`((t) => !${found})(document.body.innerText)`)
+  seesNoMore(text: string | RegExp): Promise<void> {
+    return this.page.getByText(text).filter({ visible: true }).first().waitFor({ state: 'detached' })
   }
 
   /** Of the resource that is open. */
@@ -117,8 +116,10 @@ export class Visitor {
   async copy(label: string, within: Locator = this.page.locator('body')): Promise<string> {
     await this.page.evaluate('navigator.clipboard.writeText("")')
     await within.getByRole('button', { name: label, exact: true }).first().click()
-    await this.page.waitForFunction('navigator.clipboard.readText().then((text) => text !== "")')
-    return this.page.evaluate<string>('navigator.clipboard.readText()')
+    return this.page.evaluate<string>(`new Promise((done, fail) => {
+      const look = () => navigator.clipboard.readText().then((text) => (text === '' ? setTimeout(look, 20) : done(text)), fail)
+      look()
+    })`)
   }
 
   async click(name: string | RegExp, role: 'button' | 'link' | 'tab' = 'button'): Promise<void> {

@@ -30,7 +30,9 @@ export function later<Props extends object>(read: Reading<Props>): ComponentType
 /** Reads all of them, one after the other, once the first page has settled. */
 export function readAhead(ms = 2_000): void {
   const readNext = ([get, ...rest]: typeof ahead): void => {
-    if (get !== undefined) void get().then(() => readNext(rest))
+    const goOn = () => readNext(rest)
+    // What fails here is told when somebody goes there.
+    if (get !== undefined) get().then(goOn, goOn)
   }
   after(ms, () => readNext(ahead))
 }

@@ -1,0 +1,178 @@
+// Pages are live, and stay true when things go wrong: hidden and seen again, the server restarted, the session over, an answer that is
+// late or does not come at all.
+import { expect, test } from 'vitest'
+import { openStage, patienceMs } from './stage.ts'
+import { visit, type Visitor } from './visitor.ts'
+
+const stage = openStage()
+
+/** As when somebody goes to another tab, and comes back. */
+const look = (state: 'hidden' | 'visible') =>
+  stage.visitor.page.evaluate(
+    `Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });
+     document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`,
+  )
+
+async function extend(id: string, size: number): Promise<void> {
+  const { api } = stage.scene
+  const { run } = await api.call('operate', {
+    path: { type: 'opensds.volume', id, operation: 'extend' },
+    body: { size },
+  })
+  await api.call('getRun', { path: { run: run!.id }, query: { wait: 30 } })
+}
+
+const openStreams = async () =>
+  Number(/^homeostat_event_streams(?:\{\})? (\S+)/m.exec(String(await stage.scene.api.call('metrics', {})))?.[1])
+const newest = async () => (await stage.scene.api.call('streamEvents', { query: { pageSize: 1 } })).last
+/** The numbers of the events that the page shows, newest first. */
+const shown = async (visitor: Visitor) =>
+  (await visitor.page.locator('.timeline.of-all li > .num:first-child').allTextContents()).map(Number)
+
+/** Every number from the newest down: the next is always one less. */
+function gaps(numbers: readonly number[]): readonly number[] {
+  return numbers.filter((n, index) => index > 0 && numbers[index - 1] !== n + 1)
+}
+
+test(
+  'hidden, the page closes its stream; seen again, it has missed nothing',
+  async () => {
+    const { visitor } = stage
+    await visitor.go('/events')
+    await visitor.page.locator('.live', { hasText: 'live' }).waitFor()
+    expect(await openStreams()).toBe(1)
+    await look('hidden')
+    await visitor.page.locator('.live', { hasText: 'paused' }).waitFor()
+    await expect.poll(openStreams).toBe(0)
+    const before = await newest()
+    for (let size = 200; size < 210; size++) await extend('users', size)
+    expect((await shown(visitor))[0]).toBe(before)
+    await look('visible')
+    await expect.poll(async () => (await shown(visitor))[0]).toBe(await newest())
+    const numbers = await shown(visitor)
+    expect(numbers).toContain(before)
+    expect(gaps(numbers)).toEqual([])
+    await visitor.go('/resources/opensds.volume/users?tab=properties')
+    await visitor.page.locator('dd', { hasText: /^209$/ }).waitFor()
+  },
+  patienceMs,
+)
+
+test(
+  'what is shown is read anew when the page is seen again, also where no event tells',
+  async () => {
+    const { visitor } = stage
+    await visitor.go('/resources/opensds.volume/carts?tab=properties')
+    await visitor.stands('Available')
+    await look('hidden')
+    await visitor.page.locator('.live', { hasText: 'paused' }).waitFor()
+    await extend('carts', 1_234)
+    expect(await visitor.page.locator('dd', { hasText: /^1234$/ }).count()).toBe(0)
+    await look('visible')
+    await visitor.page.locator('dd', { hasText: /^1234$/ }).waitFor()
+  },
+  patienceMs,
+)
+
+test(
+  'the server is killed under an open page and started again: the page says so, goes on, and its feed has no gap',
+  async () => {
+    const { scene, visitor } = stage
+    await visitor.go('/events')
+    await visitor.page.locator('.live', { hasText: 'live' }).waitFor()
+    const before = await newest()
+    await scene.kill()
+    await visitor.sees(/The server does not answer/)
+    await visitor.sees(/What you see is from/)
+    expect(await visitor.barriers()).toEqual([])
+    await visitor.shot('server-gone')
+    await scene.start()
+    await visitor.seesNoMore(/The server does not answer/)
+    await extend('photos', 300)
+    await expect.poll(async () => (await shown(visitor))[0]).toBe(await newest())
+    const numbers = await shown(visitor)
+    expect(numbers).toContain(before)
+    expect(gaps(numbers)).toEqual([])
+    visitor.excuse(/ERR_|Failed to load resource|network/i)
+  },
+  patienceMs,
+)
+
+test(
+  'a page that is opened while nobody answers says what to do, and fills by itself when somebody does',
+  async () => {
+    const { scene, visitor } = stage
+    await scene.kill()
+    await visitor.go('/webhooks')
+    await visitor.sees('This could not be read.')
+    await visitor.sees('Try again')
+    expect(await visitor.barriers()).toEqual([])
+    await visitor.shot('page-not-read')
+    await scene.start()
+    await visitor.sees('No webhook yet.')
+    visitor.excuse(/ERR_|Failed to load resource|network/i)
+  },
+  patienceMs,
+)
+
+test('an answer that takes long is waited for with words; one that is a failure says what it was, and is asked for again', async () => {
+  const { visitor } = stage
+  const { page } = visitor
+  let release = () => {}
+  const held = new Promise<void>((done) => (release = done))
+  await page.route('**/v1/accounts*', async (route) => {
+    await held
+    await route.continue()
+  })
+  await page.route('**/v1/tokens*', (route) =>
+    route.fulfill({
+      status: 500,
+      contentType: 'application/problem+json',
+      body: JSON.stringify({ code: 'internal', detail: 'The disk is full. Free some space, then try again.' }),
+    }),
+  )
+  await visitor.go('/access')
+  await visitor.sees(/Still reading: the server takes its time/)
+  await visitor.sees(/The disk is full\. Free some space/)
+  expect(await visitor.barriers()).toEqual([])
+  await visitor.shot('slow-and-failing')
+  release()
+  await visitor.sees('No account.')
+  await page.unroute('**/v1/tokens*')
+  await visitor.click('Try again')
+  await visitor.sees('No token.')
+  await page.unroute('**/v1/accounts*')
+  visitor.excuse(/500.*\/v1\/tokens/)
+})
+
+test('a page whose files are gone, after an update of the server, says to reload', async () => {
+  const { browser, scene } = stage
+  const other = await visit(browser, scene, 'light')
+  const account = { name: 'bob', password: 'a long enough password', role: 'operator' as const }
+  await scene.api.call('createAccount', { body: account })
+  await other.page.route('**/assets/webhooks*', (route) => route.abort())
+  await other.page.goto(scene.url)
+  await other.signIn(account.name, account.password)
+  await other.sees('Needs attention')
+  await other.go('/webhooks')
+  await other.sees(/reload to get its newest version/)
+  await other.go('/runs')
+  await other.sees('flink-live')
+  await other.page.close()
+})
+
+test('a session that ends under an open page is said; signed in again, one is where one was', async () => {
+  const { browser, scene } = stage
+  const bob = await visit(browser, scene, 'dark')
+  await bob.page.goto(`${scene.url}/resources/opensds.volume/mail`)
+  await bob.signIn('bob', 'a long enough password')
+  await bob.stands('Available')
+  await scene.api.call('setPassword', { path: { account: 'bob' }, body: { password: 'quite another password' } })
+  await bob.sees('Your session has ended.')
+  expect(await bob.barriers()).toEqual([])
+  await bob.shot('session-ended')
+  await bob.signIn('bob', 'quite another password')
+  await bob.stands('Available')
+  expect(bob.page.url()).toBe(`${scene.url}/resources/opensds.volume/mail`)
+  await bob.page.close()
+})

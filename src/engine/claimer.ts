@@ -24,6 +24,8 @@ export interface ClaimerOptions {
 }
 
 const pageSize = 200
+/** Where the store sees to it that each worker has its share. */
+const offeredAtOnce = 500
 const gapMs = 20
 
 export class Claimer {
@@ -68,7 +70,7 @@ export class Claimer {
     this.#seenForeign = asOf
     this.#lookedAt = clock.monotonic()
     for (let after = 0; ;) {
-      const room = Math.min(worker.room, pageSize)
+      const room = Math.min(worker.room, store.offerWaiting ? offeredAtOnce : pageSize)
       if (room <= 0) {
         // Looked at again when there is room: the poll, or the next end of a run, finds it.
         this.#isHinted = true

@@ -141,7 +141,6 @@ class PostgresHandle implements PostgresStore {
     this.workersOf = new Workers({
       session: this.session,
       wires: commits,
-      owners: () => this.reader.ownersOfLive(),
       clock: this.clock,
       patienceMs,
     })

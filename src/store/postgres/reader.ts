@@ -2,7 +2,7 @@
 import { unreachable } from '../../base/assert.ts'
 import type { Millis } from '../../base/clock.ts'
 import type { Json } from '../../base/json.ts'
-import type { Incarnation, Incident, LateResult, No, Resource, StoredEvent } from '../../decision/state.ts'
+import type { Incident, LateResult, No, Resource, StoredEvent } from '../../decision/state.ts'
 import type {
   IncidentsQuery,
   JournalEntry,
@@ -42,7 +42,6 @@ export const readStatements = {
     'f.wake, f.no',
   ),
   orphans: statesOf('select no from state where orphans and no > $1::int8 order by no limit $2::int8'),
-  owners: 'select distinct owner from state where owner > 0 and owner is not null',
   counts: 'select shape, count(*) from state group by shape',
   liveShapes: `select shape, substring(run from '^\\[[^,]*,[^,]*,("(?:[^"\\\\]|\\\\.)*")'), substring(rest from '^\\[(\\d+)'), count(*)
     from state where owner >= -1 and owner is not null group by 1, 2, 3`,
@@ -96,10 +95,6 @@ export class Reader {
       default:
         return unreachable(query)
     }
-  }
-
-  async ownersOfLive(): Promise<Incarnation[]> {
-    return (await this.rows('owners')).map(([owner]) => Number(owner))
   }
 
   async counts({ tenant }: OfTenant): Promise<readonly StatusCount[]> {

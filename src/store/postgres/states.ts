@@ -14,6 +14,16 @@ export const stateWidth = 19
 export const joinState = 'join state s on s.no = r.no left join commit c on c.batch = s.batch'
 export const joinResource = 'join resource r on r.no = s.no left join commit c on c.batch = s.batch'
 
+/**
+ * Whoever owns something that is under way, as `o` of a `with recursive`; one of them is null. From one to the next by the index: there
+ * are few, and what they own may be very much.
+ */
+export const ownersOfLive = `o(owner) as (
+    (select owner from state where owner is not null order by owner limit 1)
+    union all
+    select (select t.owner from state t where t.owner > o.owner and t.owner is not null order by t.owner limit 1) from o where o.owner is not null
+  )`
+
 const number = (text: string | null) => (text === null ? null : Number(text))
 const stored = (text: string | null) => (text === null ? null : fromStored(text))
 

@@ -31,6 +31,8 @@ export class Wire {
   /** One question at a time: its answer means that the frame has been read. */
   private readonly frame = new Frame()
   private readonly answerMs: number | undefined
+  /** Of statements that were prepared when they were first asked. */
+  private readonly names = new Map<string, string>()
   isOpen = true
 
   private constructor(client: pg.Client, answerMs: number | undefined) {
@@ -90,11 +92,30 @@ export class Wire {
 
   /** One statement of its own, or several without values. */
   query(text: string, values: readonly (string | number | null)[] = []): Promise<readonly Row[]> {
+    return this.ask(undefined, text, values)
+  }
+
+  private ask(
+    name: string | undefined,
+    text: string,
+    values: readonly (string | number | null)[],
+  ): Promise<readonly Row[]> {
     return this.inTurn(async () => {
-      const config = { text, values: values.length === 0 ? undefined : [...values], rowMode: 'array' as const, types }
+      const given = values.length === 0 ? undefined : [...values]
+      const config = { name, text, values: given, rowMode: 'array' as const, types }
       const result = (await this.client.query(config as pg.QueryArrayConfig)) as unknown as { rows: Row[] }
       return result.rows ?? []
     })
+  }
+
+  /** The same for a statement that is asked often: it is prepared the first time. */
+  prepared(text: string, values: readonly (string | number)[]): Promise<readonly Row[]> {
+    let name = this.names.get(text)
+    if (name === undefined) {
+      name = `prepared ${this.names.size + 1}`
+      this.names.set(text, name)
+    }
+    return this.ask(name, text, values)
   }
 
   /** Ends it at once, whatever is under way: the outcome of that is then unknown. */

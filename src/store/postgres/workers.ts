@@ -5,9 +5,10 @@ import { systemRandom } from '../../base/random.ts'
 import type { Incarnation, No } from '../../decision/state.ts'
 import type { WorkerRow } from '../store.ts'
 import { translated } from './failures.ts'
-import type { Row } from './pipeline.ts'
+import type { Row, Step } from './pipeline.ts'
 import type { ServerClock } from './server-clock.ts'
 import type { Session } from './session.ts'
+import { ownersOfLive } from './states.ts'
 import { fromText, numbersOf, toText } from './texts.ts'
 import type { Statements, Wire } from './wire.ts'
 import type { Wires } from './wires.ts'
@@ -17,6 +18,7 @@ const now = (parameter: number) =>
   `coalesce($${parameter}::float8, floor(extract(epoch from clock_timestamp()) * 1000)::float8)`
 
 export const workerStatements = {
+  owners: `with recursive ${ownersOfLive} select owner from o where owner > 0`,
   /** A higher number than any that was given, also to one that is known only as an owner. */
   register: `with c as (update counter set value = greatest(value, (select coalesce(max(no), 0) from worker)) + 1 where name = 'incarnation'
       returning value), t as (select ${now(3)} as now)
@@ -34,16 +36,17 @@ export const workerStatements = {
     from worker w, t order by w.no`,
   /**
    * Parameters: now, the most, now for leases, for how long, who asks. It is given what it lacks to an even share of all that is owned or
-   * waits, a part at a time, and a few in any case: others may be slow.
+   * waits, a part at a time, and a few in any case: others may be slow. Nothing is counted for one that is alone.
    */
   offer: `with t as (select ${now(3)} as now),
+    alive as materialized (select greatest(1, count(*)) as workers from worker w, t where w.state = 'live' and w.lease > t.now),
     found as (select (select count(*) from (select 1 from state where owner = 0 and owner is not null limit 8000) w) as waiting,
       (select count(*) from (select 1 from state where owner > 0 and owner is not null limit 8000) o) as owned,
-      (select count(*) from (select 1 from state where owner = $5::int8 and owner is not null limit 8000) m) as mine,
-      (select greatest(1, count(*)) from worker w, t where w.state = 'live' and w.lease > t.now) as workers),
+      (select count(*) from (select 1 from state where owner = $5::int8 and owner is not null limit 8000) m) as mine, workers from alive),
     share as (select greatest(4, least(greatest(16, waiting / (4 * workers)), (waiting + owned) / workers - mine)) as most from found),
     picked as (select s.no from state s, t where s.owner = 0 and s.due <= $1::float8 and (s.offered is null or s.offered <= t.now)
-      order by s.lane, s.no limit least($2::int8, (select most from share)) for update of s skip locked)
+      order by s.lane, s.no limit least($2::int8, case when (select workers from alive) > 1 then (select most from share) else $2::int8 end)
+      for update of s skip locked)
     update state s set offered = t.now + $4::float8 from picked, t where s.no = picked.no returning s.no`,
   forget: `delete from worker w using unnest($1::int8[]) v(no) where w.no = v.no and w.state <> 'live'
     and not exists (select 1 from state s where s.owner = w.no and s.owner is not null)`,
@@ -57,7 +60,6 @@ export interface WorkersParts {
   readonly session: Session
   /** For what must survive a fail-over: a number must never be given twice. */
   readonly wires: Wires
-  readonly owners: () => Promise<readonly Incarnation[]>
   /** Undefined: times are given. */
   readonly clock: ServerClock | undefined
   /** How long an answer may take before its connection is given up. */
@@ -95,12 +97,14 @@ export class Workers {
   }
 
   async all(at: Millis): Promise<readonly WorkerRow[]> {
-    // Owners first: whoever owns something has registered before.
-    const owners = await this.parts.owners()
     const rows = new Map<Incarnation, WorkerRow>()
     const { clock } = this.parts
     const asked = clock?.monotonic() ?? 0
-    const found = await this.ask('workers', [this.time(at)])
+    // Owners first: whoever owns something has registered before. Each statement sees what is committed when it begins.
+    const [owners, found = []] = await this.askAll([
+      { name: 'owners', values: [] },
+      { name: 'workers', values: [this.time(at)] },
+    ])
     if (found.length > 0) clock?.heard(Number(found[0]![6]), asked, clock.monotonic())
     for (const [no, name, started, beat, lease, state] of found) {
       rows.set(Number(no), {
@@ -112,7 +116,8 @@ export class Workers {
         state: state as WorkerRow['state'],
       })
     }
-    for (const no of owners) {
+    for (const [owner] of owners) {
+      const no = Number(owner)
       if (!rows.has(no)) rows.set(no, { no, name: '', startedAt: 0, beatAt: 0, leaseUntil: 0, state: 'dead' })
     }
     return [...rows.values()].sort((a, b) => a.no - b.no)
@@ -134,11 +139,20 @@ export class Workers {
   }
 
   private async ask(name: keyof typeof workerStatements, values: readonly (string | null)[]): Promise<readonly Row[]> {
+    const [rows] = await this.askAll([{ name, values }], name === 'register' || name === 'end')
+    return rows
+  }
+
+  /** The first list of rows is there in any case. */
+  private async askAll(
+    steps: readonly Step[],
+    isDurable = false,
+  ): Promise<readonly [readonly Row[], ...(readonly Row[])[]]> {
     try {
       const { session, wires, patienceMs } = this.parts
-      const asking = (wire: Wire) => wire.within(patienceMs, wire.run([{ name, values }]))
-      const [rows] = await (name === 'register' || name === 'end' ? wires.use(asking) : session.use(asking))
-      return rows!
+      const asking = (wire: Wire) => wire.within(patienceMs, wire.run(steps))
+      const found = await (isDurable ? wires.use(asking) : session.use(asking))
+      return found as readonly [readonly Row[], ...(readonly Row[])[]]
     } catch (error) {
       throw translated(error)
     }

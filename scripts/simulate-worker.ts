@@ -2,7 +2,7 @@
 // layer comes to its end; struck seeds and the swarm go on for ever. What is broken is shrunk and told here.
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Violation } from '../src/testing/checkers.ts'
-import { explore, isTwice, struck, swarm, systematic } from '../src/testing/explore.ts'
+import { explore, isTwice, struck, swarm, systematic, type StoreKind } from '../src/testing/explore.ts'
 import { outsideMicrotasks } from '../src/testing/microtasks.ts'
 import { shrink, shrunkWords } from '../src/testing/shrink.ts'
 import { Simulator, type Conditions, type Outcome } from '../src/testing/simulation.ts'
@@ -15,6 +15,8 @@ export interface Task {
   readonly from: number
   readonly endsAt: number
   readonly scenarios: readonly string[]
+  /** Undefined: of every kind. */
+  readonly store: StoreKind | undefined
 }
 
 export interface Failure {
@@ -157,19 +159,21 @@ function* seeds(): Generator<{ simulator: Simulator; seed: number }> {
 
 async function* struckLayer(): AsyncGenerator<Schedule> {
   for (const { simulator, seed } of seeds()) {
-    for (const conditions of await outsideMicrotasks(() => struck(simulator, seed, strikesPerSeed))) {
+    for (const conditions of await outsideMicrotasks(() => struck(simulator, seed, strikesPerSeed, task.store))) {
       yield { simulator, conditions }
     }
   }
 }
 
 async function* swarmLayer(): AsyncGenerator<Schedule> {
-  for (const { simulator, seed } of seeds()) yield { simulator, conditions: swarm(seed) }
+  for (const { simulator, seed } of seeds()) yield { simulator, conditions: swarm(seed, task.store) }
 }
 
 /** One of each layer in turn. */
 async function work(): Promise<void> {
-  const layers = new Set([systematicLayer(), struckLayer(), swarmLayer()])
+  const free = [struckLayer(), swarmLayer()]
+  // Scripts are tried on every kind of store anyway.
+  const layers = new Set(task.store === undefined ? [systematicLayer(), ...free] : free)
   while (layers.size > 0) {
     for (const layer of layers) {
       if (Date.now() >= task.endsAt) return

@@ -1,4 +1,4 @@
-// The simulator's command line: npm run simulate -- [--minutes M] [--seed N] [--scenario x] [--replay file] [--workers 2] [--json].
+// The simulator's command line: npm run simulate -- [--minutes M] [--seed N] [--scenario x] [--store x] [--replay file] [--workers 2] [--json].
 // Runs the systematic layer, struck seeds and the swarm in turn until the time is over, on all workers; a failure is shrunk, told
 // and ends the run. A run of a minute or more that missed a named situation is red, and its figures go to docs/figures.md.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { isMainThread, Worker } from 'node:worker_threads'
 import { outsideMicrotasks } from '../src/testing/microtasks.ts'
-import { swarm } from '../src/testing/explore.ts'
+import { storeKinds, swarm, type StoreKind } from '../src/testing/explore.ts'
 import { Simulator, type Conditions } from '../src/testing/simulation.ts'
 import { SituationCounts } from '../src/testing/situations.ts'
 import { scriptedScenarios } from '../test/simulation/scripted.ts'
@@ -21,6 +21,7 @@ const { values: options } = parseArgs({
     seed: { type: 'string' },
     from: { type: 'string' },
     scenario: { type: 'string' },
+    store: { type: 'string' },
     replay: { type: 'string' },
     workers: { type: 'string', default: '2' },
     json: { type: 'boolean', default: false },
@@ -32,6 +33,7 @@ const help = `npm run simulate -- [options]
   --minutes M     as many seeds as fit into so many minutes (default 1)
   --seed N        only this seed, with its story
   --scenario x    only this scenario: ${[...scenarios, ...scriptedScenarios].map((one) => one.name).join(', ')}
+  --store x       only stores of this kind: ${Object.keys(storeKinds).join(', ')}
   --replay file   a failure that was written down
   --from N        the first seed (default: by the clock)
   --workers 2     threads
@@ -44,6 +46,10 @@ const say = (text: string) => {
 const chosen = [...scenarios, ...scriptedScenarios].filter(
   (one) => options.scenario === undefined || one.name === options.scenario,
 )
+
+const store = options.store as StoreKind | undefined
+/** Everything is tried: only then is it known what is missing. */
+const isWhole = options.scenario === undefined && store === undefined
 
 async function replay(name: string, conditions: Conditions): Promise<boolean> {
   const scenario = [...scenarios, ...scriptedScenarios].find((one) => one.name === name)
@@ -61,7 +67,7 @@ async function replaySeed(seed: number): Promise<number> {
   let broken = 0
   for (const scenario of chosen) {
     if (scenario.script !== undefined) continue
-    if (!(await replay(scenario.name, swarm(seed)))) broken++
+    if (!(await replay(scenario.name, swarm(seed, store)))) broken++
   }
   if (options.json === true) tellJson(chosen.length, broken, [])
   return broken === 0 ? 0 : 1
@@ -106,17 +112,17 @@ async function run(minutes: number): Promise<number> {
   say(`simulating ${chosen.length} scenarios from seed ${from} on ${workers} threads for ${minutes} min\n`)
   await Promise.all(
     Array.from({ length: workers }, (_, me) =>
-      work({ me, workers, from, endsAt, scenarios: chosen.map((one) => one.name) }, totals),
+      work({ me, workers, from, endsAt, scenarios: chosen.map((one) => one.name), store }, totals),
     ),
   )
   clearInterval(progress)
   if (isTerminal) process.stdout.write(`\r${line(totals, startedAt, endsAt)}\n`)
   const seconds = (Date.now() - startedAt) / 1_000
-  const missing = options.scenario === undefined && minutes >= 1 ? totals.situations.missing : []
+  const missing = isWhole && minutes >= 1 ? totals.situations.missing : []
   for (const { failure } of totals.failures) tellFailure(failure!)
   say(summary(totals, seconds, missing))
   // A red run was cut short: its figures say nothing.
-  if (minutes >= 1 && options.scenario === undefined && totals.failures.length === 0) {
+  if (minutes >= 1 && isWhole && totals.failures.length === 0) {
     keepFigures(totals, seconds, missing)
   }
   if (options.json === true) tellJson(totals.schedules, totals.failures.length, missing)
@@ -161,7 +167,8 @@ function tellFailure(failure: NonNullable<Report['failure']>): void {
   writeFileSync(file, JSON.stringify({ scenario, conditions, violation }, null, 2))
   say(`\n${story}\n\n${violation.promise} is broken in ${scenario}, seed ${seed}: ${violation.text}\n${words}\n`)
   say(`  npm run simulate -- --replay ${file}\n`)
-  if (conditions.isSwarm === true) say(`  npm run simulate -- --scenario '${scenario}' --seed ${seed}\n`)
+  const onStore = store === undefined ? '' : ` --store ${store}`
+  if (conditions.isSwarm === true) say(`  npm run simulate -- --scenario '${scenario}' --seed ${seed}${onStore}\n`)
 }
 
 /** All threads together, start-up included: what a busy machine does not change. */
@@ -207,7 +214,10 @@ function keepFigures(totals: Totals, seconds: number, missing: readonly string[]
 
 if (isMainThread) {
   if (options.help === true) process.stdout.write(`${help}\n`)
-  else if (chosen.length === 0) {
+  else if (store !== undefined && !Object.hasOwn(storeKinds, store)) {
+    process.stderr.write(`there is no kind of store '${store}'\n${help}\n`)
+    process.exitCode = 2
+  } else if (chosen.length === 0) {
     process.stderr.write(`there is no scenario '${options.scenario}'\n${help}\n`)
     process.exitCode = 2
   } else if (options.replay !== undefined) {

@@ -13,7 +13,7 @@ import { RuleJudge } from './rule-judge.ts'
 import { Seen } from './seen.ts'
 import type { Timeline } from './simulated-clock.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
-import { SituationCounts } from './situations.ts'
+import { SituationCounts, type Situation } from './situations.ts'
 import type { About } from './story.ts'
 
 export interface Violation {
@@ -66,6 +66,8 @@ export class Checkers implements StoreWatch {
   /** Resources that were imported into a breach: rules bind from their first change on. */
   readonly #excused = new Set<No>()
   readonly #outOfReach = new Set<SimulatedProcess>()
+  readonly #written = new WeakSet<Batch>()
+  readonly #disowned = new WeakSet<Batch>()
   /** Processes that went on after a freeze, and which incarnation they were then. */
   readonly #thawed = new Map<SimulatedProcess, Incarnation>()
   #read = 0
@@ -105,8 +107,20 @@ export class Checkers implements StoreWatch {
 
   // ---- the store
 
+  saw(situation: Situation): void {
+    this.situations.saw(situation)
+  }
+
+  /** S2: what the store said not to be written is not there, and will not be. */
+  disowned(batch: Batch): void {
+    if (this.#written.has(batch)) this.#failDisowned(batch)
+    this.#disowned.add(batch)
+  }
+
   committed(process: SimulatedProcess, batch: Batch, answer: CommitAnswer, at: Millis): void {
     if (!answer.committed) return this.#refused(process, batch)
+    if (this.#disowned.has(batch)) this.#failDisowned(batch)
+    this.#written.add(batch)
     this.commits++
     this.lastCommitAt = at
     this.mix(at)
@@ -130,6 +144,11 @@ export class Checkers implements StoreWatch {
     if (this.#parts.judgement.rules.hasRules && batch.writes.some(isOfRules)) this.#judgeRules(batch)
     this.#readFeed()
     if (this.isTold) this.#tellCommit(process, batch)
+  }
+
+  #failDisowned(batch: Batch): void {
+    const told = batch.events.map((event) => event.kind).join(', ')
+    this.fail('S2', `the store said that a commit (${told}) had not happened, and it has`)
   }
 
   #lookAtThawed(process: SimulatedProcess, batch: Batch): void {

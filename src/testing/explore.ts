@@ -1,8 +1,8 @@
 // Which simulations are run. Systematic: a scripted scenario is run once, then once for every commit and every driver call with
 // each kind of fault there; for small ones also for pairs of them. Struck: the same for what a seed asks, at some of the commits
-// and calls. Swarm: one for each seed, with faults by chance.
+// and calls. Swarm: one for each seed, with faults by chance. Each on stores of every kind.
 import { assert } from '../base/assert.ts'
-import { drawEngine, type Setting, type Strike } from './fault-plan.ts'
+import { drawEngine, drawServer, type Setting, type Strike } from './fault-plan.ts'
 import { Choices, mixed, type Stream } from './choices.ts'
 import type { Conditions, Outcome, Simulator } from './simulation.ts'
 
@@ -41,6 +41,28 @@ const callStrikes: readonly CallStrike[] = [
 /** Faults that are tried in pairs. */
 const pairStrikes: readonly CommitStrike[] = ['crashBefore', 'crashAfter', 'vanishAfter', 'pauseAfter', 'delete']
 
+/** What may end otherwise on a server than elsewhere. */
+const serverStrikes: readonly CommitStrike[] = [
+  'crashAfter',
+  'vanishAfter',
+  'pauseAfter',
+  'cutRequest',
+  'cutReply',
+  'serverDies',
+]
+
+/** Stores by name, for those who want only one kind. */
+export const storeKinds = {
+  near: { isFar: false },
+  far: { isFar: true, hasJumps: false, server: 'plain' },
+  snapshot: { isFar: true, hasJumps: false, server: 'snapshot' },
+  serializable: { isFar: true, hasJumps: false, server: 'serializable' },
+} as const satisfies Record<string, Partial<Setting>>
+
+export type StoreKind = keyof typeof storeKinds
+
+const servers = ['snapshot', 'serializable'] as const
+
 /** So small that every pair of faults is tried. */
 const commitsForPairs = 12
 
@@ -51,6 +73,8 @@ export function systematic(simulator: Simulator, withPairs: boolean): Conditions
   const baseline = simulator.run(quiet)
   const found: Conditions[] = [{ ...quiet, stays: 'long' }]
   for (const strike of strikesOn(baseline)) found.push({ ...quiet, strikes: [strike] })
+  for (const server of servers)
+    found.push(...onServer(simulator, { ...quiet, setting: storeKinds[server], stays: 'brief' }))
   if (!withPairs || baseline.commits > commitsForPairs) return found
   for (let n = 1; n <= baseline.commits; n++) {
     for (let m = n + 1; m <= baseline.commits + 6; m++) {
@@ -68,6 +92,18 @@ export function systematic(simulator: Simulator, withPairs: boolean): Conditions
   return found
 }
 
+/** What goes wrong with calls does not depend on the store: commits only. */
+function onServer(simulator: Simulator, quiet: Conditions): Conditions[] {
+  const found: Conditions[] = []
+  const { commits } = simulator.run(quiet)
+  for (let n = 1; n <= commits; n++) {
+    for (const fault of serverStrikes) {
+      found.push({ ...quiet, strikes: [{ at: 'commit', n, fault }] })
+    }
+  }
+  return found
+}
+
 /** Each kind of fault at every commit and every driver call of a run. */
 export function strikesOn({ commits, calls }: Outcome): Strike[] {
   const found: Strike[] = []
@@ -80,10 +116,10 @@ export function strikesOn({ commits, calls }: Outcome): Strike[] {
  * What a seed asks of a free scenario, in a quiet world but for a strike (now and then two) at a commit or call that is known to
  * come: `most` of all there are. Only outside of microtasks.
  */
-export function struck(simulator: Simulator, seed: number, most: number): Conditions[] {
+export function struck(simulator: Simulator, seed: number, most: number, store?: StoreKind): Conditions[] {
   assert(simulator.scenario.script === undefined, `the scenario ${simulator.scenario.name} is scripted`)
   const stream = new Choices(seed).stream('struck')
-  const quiet: Conditions = { seed, setting: drawQuiet(stream), stays: 'brief' }
+  const quiet: Conditions = { seed, setting: { ...drawQuiet(stream), ...(store && storeKinds[store]) }, stays: 'brief' }
   const all = strikesOn(simulator.run(quiet))
   const found: Conditions[] = []
   for (let n = 0; n < most && all.length > 0; n++) {
@@ -101,6 +137,7 @@ const drawQuiet = (stream: Stream): Partial<Setting> => ({
   checksEpoch: stream.below(4) !== 3,
   isWatched: stream.below(8) === 7,
   engine: stream.below(4) === 3 ? drawEngine(stream) : {},
+  server: drawServer(stream),
 })
 
 /** A call that kills its worker may kill whoever tries it next. */
@@ -117,9 +154,10 @@ const secondStrike = (first: Strike, stream: Stream): Strike => ({
 })
 
 /** One seed of the swarm: a quarter stays settled until also what is looked at most rarely was looked at, a few stay long. */
-export function swarm(seed: number): Conditions {
+export function swarm(seed: number, store?: StoreKind): Conditions {
   const draw = mixed(seed, 'stays') % 1_024
-  return { seed, isSwarm: true, stays: draw === 0 ? 'long' : draw % 4 === 0 ? 'usual' : 'brief' }
+  const setting = store === undefined ? undefined : storeKinds[store]
+  return { seed, isSwarm: true, setting, stays: draw === 0 ? 'long' : draw % 4 === 0 ? 'usual' : 'brief' }
 }
 
 /** Every so many seeds one is run twice: both must be the same in everything. */

@@ -4,7 +4,9 @@ import type { EngineSettings } from '../engine/options.ts'
 import type { Batch } from '../store/store.ts'
 import type { Choices, Stream } from './choices.ts'
 import type { CommitFault, StoreFaults } from './faulty-store.ts'
+import type { ExchangeFault } from './simulated-committer.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
+import type { ServerFaults, ServerKind } from './simulated-server.ts'
 import type { Fate, WorldCall, WorldFaults } from './simulated-world.ts'
 
 /** A chosen fault: at the n-th commit of the simulation (from 1) or at the n-th call of a driver. */
@@ -15,6 +17,8 @@ export type Strike =
 /** What one simulation is like. */
 export interface Setting {
   readonly isFar: boolean
+  /** What kind of server a far store is. Plain: it takes one commit at a time, at once. */
+  readonly server: ServerKind
   readonly processes: number
   readonly checksEpoch: boolean
   readonly leaseMs: number
@@ -41,6 +45,8 @@ export interface Rates {
   readonly fate: readonly number[]
   readonly wrongAnswer: number
   readonly lostWake: number
+  /** Of messages of a commit to a server, in the order of `exchangeFaults`. */
+  readonly exchange: readonly number[]
   /** Processes that die or freeze at any moment, per action of the workload. */
   readonly process: number
 }
@@ -56,6 +62,8 @@ const commitFaults: readonly CommitFault[] = [
   'unavailable',
   'slow',
 ]
+
+const exchangeFaults: readonly ExchangeFault[] = ['none', 'cutRequest', 'cutReply', 'serverDies']
 
 const fates: readonly Fate[] = [
   'none',
@@ -76,6 +84,7 @@ const fates: readonly Fate[] = [
 
 export const quietSetting: Setting = {
   isFar: false,
+  server: 'plain',
   processes: 2,
   checksEpoch: true,
   leaseMs: 10_000,
@@ -85,7 +94,7 @@ export const quietSetting: Setting = {
   isWatched: false,
   hasClerk: false,
   engine: {},
-  rates: { commit: [1], call: [1], fate: [1], wrongAnswer: 0, lostWake: 0, process: 0 },
+  rates: { commit: [1], call: [1], fate: [1], wrongAnswer: 0, lostWake: 0, exchange: [1], process: 0 },
 }
 
 const levels = [0.01, 0.03, 0.1, 0.3] as const
@@ -93,10 +102,13 @@ const levels = [0.01, 0.03, 0.1, 0.3] as const
 /** Draws what this seed is like: half of the fault classes are off, the others rare or frequent. */
 export function drawSetting(choices: Choices): Setting {
   const stream = choices.stream('setting')
-  const rate = (weight = 1) => (stream.below(2) === 0 ? 0 : levels[stream.below(levels.length)]! * weight)
+  const rate = (weight = 1) => drawRate(stream, weight)
+  // On a stream of its own: what else a seed is like does not depend on it.
+  const server = choices.stream('server')
   const isFar = stream.below(3) === 2
   return {
     isFar,
+    server: drawServer(server),
     processes: [2, 1, 3][stream.below(3)]!,
     checksEpoch: stream.below(3) !== 2,
     leaseMs: [10_000, 5_000, 30_000][stream.below(3)]!,
@@ -112,10 +124,17 @@ export function drawSetting(choices: Choices): Setting {
       fate: withRest(fates.slice(1).map(() => rate(0.6))),
       wrongAnswer: rate(),
       lostWake: rate(),
+      exchange: withRest([drawRate(server), drawRate(server), drawRate(server, 0.1)]),
       process: rate(),
     },
   }
 }
+
+const drawRate = (stream: Stream, weight = 1) =>
+  stream.below(2) === 0 ? 0 : levels[stream.below(levels.length)]! * weight
+
+export const drawServer = (stream: Stream): ServerKind =>
+  (['plain', 'snapshot', 'serializable', 'snapshot'] as const)[stream.below(4)]!
 
 /** An engine with very little room here and there. */
 export const drawEngine = (stream: Stream): Partial<EngineSettings> => ({
@@ -141,7 +160,7 @@ export interface Near {
   readonly call: WorldCall | null
 }
 
-export class FaultPlan implements StoreFaults, WorldFaults {
+export class FaultPlan implements StoreFaults, ServerFaults, WorldFaults {
   readonly setting: Setting
   /** Commits and calls so far, while it was not calm. */
   commits = 0
@@ -153,6 +172,7 @@ export class FaultPlan implements StoreFaults, WorldFaults {
   readonly #store: Stream
   readonly #call: Stream
   readonly #answer: Stream
+  readonly #server: Stream
 
   constructor(setting: Setting, choices: Choices, strikes: readonly Strike[], onDelete: (near: Near) => void) {
     this.#onDelete = onDelete
@@ -162,6 +182,7 @@ export class FaultPlan implements StoreFaults, WorldFaults {
     this.#store = choices.stream('store')
     this.#call = choices.stream('call')
     this.#answer = choices.stream('answer')
+    this.#server = choices.stream('server')
   }
 
   /** From now on everything works. */
@@ -197,6 +218,33 @@ export class FaultPlan implements StoreFaults, WorldFaults {
 
   latencyMs(): number {
     return this.#isCalm ? 1 : 1 + this.#store.below(4)
+  }
+
+  atExchange(): ExchangeFault {
+    const { exchange } = this.setting.rates
+    if (this.#isCalm || exchange.length === 1) return 'none'
+    return exchangeFaults[this.#server.weighted(exchange)]!
+  }
+
+  /** Long before its end, in the middle of it, or only after a long silence. */
+  noticeMs(): number {
+    return [2, 0, 5, 20, 2_000][this.#server.below(5)]!
+  }
+
+  downMs(): number {
+    return [200, 20, 3_000][this.#server.below(3)]!
+  }
+
+  lockMs(): number {
+    return this.#isCalm || this.#server.below(4) !== 3 ? 0 : 1 + this.#server.below(3)
+  }
+
+  flushMs(): number {
+    return this.#isCalm ? 1 : 1 + [0, 1, 4, 15][this.#server.below(4)]!
+  }
+
+  isFlushed(): boolean {
+    return this.#server.below(2) === 1
   }
 
   slowMs(): number {

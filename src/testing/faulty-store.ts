@@ -3,7 +3,8 @@
 // a process that dies or freezes before it sees it.
 //
 // Near: like a file on this machine; answers come at once. Far: like a server; every call is a message there and one back, a
-// message that is under way arrives although its sender has died meanwhile, and the store's own clock counts.
+// message that is under way arrives although its sender has died meanwhile, and the store's own clock counts. It takes one commit at a
+// time, at once; a server that takes several is in `server-store.ts`.
 import type { Millis } from '../base/clock.ts'
 import { HomeostatError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
@@ -25,7 +26,9 @@ import type {
   WorkQuery,
 } from '../store/store.ts'
 import type { Timeline } from './simulated-clock.ts'
+import type { ExchangeFault } from './simulated-committer.ts'
 import type { ProcessStore, SimulatedProcess } from './simulated-process.ts'
+import type { Situation } from './situations.ts'
 
 /** What happens around a commit. `unavailable`: nothing is written; `slow`: the answer takes long. */
 export type CommitFault =
@@ -38,10 +41,15 @@ export type CommitFault =
   | 'pauseAfter'
   | 'unavailable'
   | 'slow'
+  | Exclude<ExchangeFault, 'none'>
 
 export interface StoreFaults {
   atCommit(process: SimulatedProcess, batch: Batch): CommitFault
   atCall(process: SimulatedProcess): 'none' | 'unavailable' | 'slow'
+  atExchange(): ExchangeFault
+  /** How long after a commit has arrived its connection, or the server, is gone. */
+  noticeMs(): number
+  downMs(): number
   /** One way of a message to a far store. */
   latencyMs(process: SimulatedProcess): number
   slowMs(process: SimulatedProcess): number
@@ -53,6 +61,9 @@ export interface StoreFaults {
 /** Who watches from outside. */
 export interface StoreWatch {
   committed(process: SimulatedProcess, batch: Batch, answer: CommitAnswer, at: Millis): void
+  /** The store has said that nothing of it was written. */
+  disowned(batch: Batch): void
+  saw(situation: Situation): void
   registered(process: SimulatedProcess, no: Incarnation, leaseMs: number, now: Millis): void
   beaten(process: SimulatedProcess, no: Incarnation, leaseMs: number, renewed: boolean, now: Millis): void
   endedWorker(process: SimulatedProcess, no: Incarnation, as: string, ended: boolean, now: Millis): void
@@ -68,8 +79,8 @@ export interface FaultyStoreParts {
   readonly isFar: boolean
 }
 
-const unavailable = () => new HomeostatError('store_unavailable', 'The simulated store is away.')
-const never = <T>(): Promise<T> => new Promise<T>(() => {})
+export const unavailable = () => new HomeostatError('store_unavailable', 'The simulated store is away.')
+export const never = <T>(): Promise<T> => new Promise<T>(() => {})
 
 export class FaultyStore implements Store {
   readonly #parts: FaultyStoreParts
@@ -95,10 +106,15 @@ export class FaultyStore implements Store {
   }
 
   commit(batch: Batch): MaybePromise<CommitAnswer> {
-    const { faults, watch, isFar } = this.#parts
+    const { faults, watch } = this.#parts
     if (!this.#process.isAlive) return never()
     const fault = faults.atCommit(this.#process, batch)
     if (fault !== 'none') watch.faulted(this.#process, `${fault} at a commit`)
+    return this.take(batch, fault)
+  }
+
+  protected take(batch: Batch, fault: CommitFault): MaybePromise<CommitAnswer> {
+    const { faults, watch, isFar } = this.#parts
     const write = () => {
       const answer = this.#inner.commit(batch) as CommitAnswer
       watch.committed(this.#process, batch, answer, this.#timeline.now)
@@ -115,6 +131,9 @@ export class FaultyStore implements Store {
         this.#process.die(fault === 'crashAfter' ? 'crash' : 'vanish')
         return never()
       case 'unavailable':
+      case 'cutRequest':
+      case 'cutReply':
+      case 'serverDies':
         return this.#fail(unavailable())
       case 'pauseBefore':
         this.#process.pause(faults.pauseMs(this.#process), () => watch.faulted(this.#process, 'goes on'))
@@ -249,14 +268,30 @@ export class FaultyStore implements Store {
   onChange(wake: () => void): () => void {
     return this.#inner.onChange(() => {
       if (this.#isWaking || !this.#process.isAlive) return
-      const ms = this.#parts.faults.wakeMs(this.#process)
+      const ms = this.#parts.faults.wakeMs(this.#process) ?? this.lostWakeMs
       if (ms === null) return
       this.#isWaking = true
       this.#timeline.after(ms, this.#process, () => {
         this.#isWaking = false
+        this.woken()
         wake()
       })
     })
+  }
+
+  /** When a process hears of something after all, although it was not told; null: never. */
+  protected get lostWakeMs(): number | null {
+    return null
+  }
+
+  /** A process is told that something was written. */
+  protected woken(): void {}
+
+  /** Throws when nobody is there to answer. */
+  protected mustBeUp(): void {}
+
+  protected call<T>(answer: () => MaybePromise<T>): MaybePromise<T> {
+    return this.#call(answer)
   }
 
   close(): MaybePromise<void> {
@@ -316,6 +351,7 @@ export class FaultyStore implements Store {
         let settle: () => void
         this.#process.messages--
         try {
+          this.mustBeUp()
           const value = answer()
           settle = () => resolve(value)
         } catch (error) {

@@ -11,6 +11,8 @@ import type { Onlookers } from './onlookers.ts'
 import type { Counter } from './simulated-client.ts'
 import { SimulatedClock, type Timeline } from './simulated-clock.ts'
 import { SimulatedProcess, type Death, type ProcessStore } from './simulated-process.ts'
+import type { ServerBackend } from './simulated-server.ts'
+import { ServerStore } from './server-store.ts'
 import type { Simulator } from './simulation.ts'
 
 interface Host {
@@ -29,6 +31,8 @@ export interface HostsParts {
   readonly faults: FaultPlan
   readonly checkers: Checkers
   readonly backend: { open(): ProcessStore }
+  /** Null: commits are taken one at a time. */
+  readonly server: ServerBackend | null
   readonly settings: EngineSettings
   readonly stream: Stream
   /** Null: nobody looks on. */
@@ -47,7 +51,7 @@ export class Hosts {
   }
 
   spawn(): Host {
-    const { simulator, seed, timeline, faults, checkers, backend, settings, stream } = this.#parts
+    const { simulator, seed, timeline, faults, checkers, backend, server, settings, stream } = this.#parts
     const { scenario, system, drivers } = simulator
     const rank = this.#hosts.length + 1
     const inner = backend.open()
@@ -59,9 +63,11 @@ export class Hosts {
     const { isFar, skewMs, hasClerk } = faults.setting
     // Processes on one machine have one clock; those of a far store may each have their own.
     const isWorker = !(hasClerk && rank === 1)
-    const skew = skewMs === 0 || !isFar ? 0 : stream.below(2 * skewMs) - skewMs
+    // A server's clock is followed by all.
+    const skew = skewMs === 0 || !isFar || server !== null ? 0 : stream.below(2 * skewMs) - skewMs
+    const seen = { inner, process, timeline, faults, watch: checkers, isFar }
     const engine = system.createEngine({
-      store: new FaultyStore({ inner, process, timeline, faults, watch: checkers, isFar }),
+      store: server === null ? new FaultyStore(seen) : new ServerStore(seen, server),
       lifecycles: scenario.lifecycles,
       drivers,
       clock: new SimulatedClock(timeline, process, skew),

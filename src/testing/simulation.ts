@@ -20,6 +20,7 @@ import { beginning, Timeline } from './simulated-clock.ts'
 import { CurrentStage, simulatedDrivers, type Drivers, type Results, type Stage } from './simulated-driver.ts'
 import { Hosts } from './simulated-hosts.ts'
 import type { ProcessStore } from './simulated-process.ts'
+import { openServer } from './simulated-server.ts'
 import { SimulatedWorld } from './simulated-world.ts'
 import { Story } from './story.ts'
 import { Workload, type Inventions } from './workload.ts'
@@ -162,7 +163,9 @@ class Simulation {
     this.#faults = new FaultPlan(setting, this.#choices, strikes, (near) => this.#deleteNear(near))
     this.#settings = { ...defaultSettings, ...hurried, leaseMs: setting.leaseMs, ...setting.engine, ...scenario.engine }
     this.#story = isTold ? new Story(() => this.#timeline.now, this.#faults) : null
-    this.#backend = simulator.system.createStore()
+    const kind = setting.isFar ? setting.server : 'plain'
+    const server = kind === 'plain' ? null : openServer()
+    this.#backend = server ?? simulator.system.createStore()
     this.#reader = this.#backend.open()
     void this.#reader.useKinds((type, status) => plans.kindOf(type, status))
     this.#checkers = new Checkers({
@@ -182,6 +185,7 @@ class Simulation {
       faults: this.#faults,
       checkers: this.#checkers,
       backend: this.#backend,
+      server: server?.run(kind, this.#timeline, this.#faults, this.#checkers) ?? null,
       settings: this.#settings,
       stream: this.#choices.stream('process'),
       onlookers: this.#onlookers,

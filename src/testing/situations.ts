@@ -50,6 +50,16 @@ export const situations = {
   'stale call refused': 'A careful backend refused a call of an older epoch.',
   'breaker opened': 'Too many healings that no crash explains: healing of a type stopped.',
   'run cancelled': 'A run was cancelled.',
+  'commit waited for a lock': 'On a server, a commit waited for another one that wrote the same.',
+  'commit waited for its number': 'On a server, a commit was ready and waited for the one that was numbered before it.',
+  'stale snapshot refused': 'On a server, what a commit had read was no longer so when it came to its turn.',
+  'serialization failure retried':
+    'On a server, a commit met what another had committed since it began, and was tried again.',
+  'unknown commit had happened': 'A commit whose answer was lost was found out to have happened.',
+  'unknown commit forbidden': 'A commit whose answer was lost was found out not to have happened, and forbidden.',
+  'unknown commit waited for':
+    'A commit whose answer was lost was still under way when it was asked for, and waited for.',
+  'server died in a commit': 'A server died and came back while commits were under way.',
   'answer lost': 'A client asked again because its answer never came.',
 } as const
 

@@ -30,7 +30,7 @@ async function look(bug: PlantedBug, module: (file: string) => string): Promise<
       if (isScripted && from > 0) continue
       const all = isScripted
         ? await outsideMicrotasks(() => systematic(simulator, false))
-        : Array.from({ length: seedsEach }, (_, n) => swarm(from + n))
+        : Array.from({ length: seedsEach }, (_, n) => swarm(from + n, bug.store))
       for (const conditions of all) {
         const { violation } = await outsideMicrotasks(() => explore(simulator, conditions))
         schedules++

@@ -10,6 +10,8 @@ export interface PlantedBug {
   readonly changes: readonly { readonly file: string; readonly from: string; readonly to: string }[]
   /** Where it is looked for first: names of scripted or free scenarios. */
   readonly scenarios: readonly string[]
+  /** On which kind of store; left out: on any. */
+  readonly store?: 'snapshot' | 'serializable'
   /** Promises by which it may be found. */
   readonly breaks: readonly string[]
 }
@@ -138,6 +140,91 @@ export const plantedBugs: readonly PlantedBug[] = [
     ],
     scenarios: ['box life', 'boxes'],
     breaks: ['S4'],
+  },
+  // Servers that keep less than they promise.
+  {
+    name: 'snapshot: what was read is checked before the lock is had, in the same statement',
+    changes: [
+      {
+        file: 'testing/simulated-server.ts',
+        from: 'if (this.#isSerializable && this.hasConflicts(transaction.batch))',
+        to: 'if (this.hasConflicts(transaction.batch))',
+      },
+      {
+        file: 'testing/simulated-server.ts',
+        from: '} else if (guards.some((guard) => this.#state.brokenBy(guard) !== null)) {',
+        to: '} else if (guards.length < 0) {',
+      },
+    ],
+    scenarios: ['boxes', 'opensds'],
+    store: 'snapshot',
+    breaks: ['G5'],
+  },
+  {
+    name: 'snapshot: a number is taken from a sequence, and others are numbered before its commit',
+    changes: [
+      {
+        file: 'testing/simulated-server.ts',
+        from: '    open.first = this.#numbered + 1',
+        to: `    this.#release(open, feed)
+    open.first = this.#numbered + 1`,
+      },
+    ],
+    scenarios: ['readme', 'boxes'],
+    store: 'snapshot',
+    breaks: ['S4'],
+  },
+  {
+    name: 'snapshot: a commit whose answer was lost is merely looked up',
+    changes: [
+      {
+        file: 'testing/simulated-server.ts',
+        from: "    this.#outcomes.set(id, 'forbidden')",
+        to: '',
+      },
+    ],
+    scenarios: ['readme', 'boxes'],
+    store: 'snapshot',
+    breaks: ['S2', 'G2'],
+  },
+  {
+    name: 'serializable: reads are not verified at the end (write skew)',
+    changes: [
+      {
+        file: 'testing/simulated-server.ts',
+        from: 'if (guards.some((guard) => this.#isChanged(open, lockOfGuard(guard)))) return this.#failure()',
+        to: 'if (guards.length < 0) return this.#failure()',
+      },
+    ],
+    scenarios: ['boxes', 'opensds'],
+    store: 'serializable',
+    breaks: ['G5'],
+  },
+  {
+    name: 'serializable: a resource that was changed since the snapshot is overwritten',
+    changes: [
+      {
+        file: 'testing/simulated-server.ts',
+        from: 'if (this.#isSerializable) return this.#isChanged(open, lock) ? this.#failure() : null',
+        to: 'if (this.#isSerializable) return null',
+      },
+    ],
+    scenarios: ['readme', 'boxes'],
+    store: 'serializable',
+    breaks: ['G4', 'S3'],
+  },
+  {
+    name: 'serializable: a commit under way is not waited for when its outcome is asked for',
+    changes: [
+      {
+        file: 'testing/simulated-server.ts',
+        from: '    if (holder !== undefined) {',
+        to: '    if (id < 0) {',
+      },
+    ],
+    scenarios: ['readme', 'boxes'],
+    store: 'serializable',
+    breaks: ['S2', 'G2'],
   },
   // Bugs that the simulator has found; it would find them again.
   {

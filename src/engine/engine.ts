@@ -29,7 +29,7 @@ import type { AnyDriver } from './run-step.ts'
 import { RunWaiter, type RunView } from './run-waiter.ts'
 import { plansOf, requireDrivers } from './start-checks.ts'
 import { findStrangers, kindsFor, moveStrangers, type Stranger } from './strangers.ts'
-import type { Stray } from './sweeper.ts'
+import type { Stray, SweepNoted } from './sweeper.ts'
 import { Tenure } from './tenure.ts'
 import { createClient, type LifecycleSet } from './typed-client.ts'
 
@@ -267,10 +267,10 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
   }
 
   /** A person has an orphan destroyed now, whatever the policy says. Null: it is gone; else why it is not. */
-  async sweepNow(resource: Resource, name: string, by: string): Promise<string | null> {
+  async sweepNow(resource: Resource, name: string, by: string, noted?: SweepNoted): Promise<string | null> {
     const sweeper = this.#tenure?.acting?.sweeper
     if (sweeper === undefined) throw new HomeostatError('worker_absent', 'This process has no worker that could sweep.')
-    return sweeper.sweepNow(resource, name, by)
+    return sweeper.sweepNow(resource, name, by, noted)
   }
 
   /** The step for which a driver elsewhere was given this token, by its type and key; null: it is no such token. */

@@ -4,6 +4,7 @@ import type { Decision } from '../decision/decision.ts'
 import { previewHeal, type HealPreview } from '../decision/preview.ts'
 import type { Resource } from '../decision/state.ts'
 import type { Plans } from '../lifecycle/plan.ts'
+import type { Beside } from '../store/store.ts'
 import type { Door } from './door.ts'
 import type { Breaker, HealingMode, HealingPolicy, Score } from './healing-policy.ts'
 import { askNamed, read } from './read.ts'
@@ -108,14 +109,15 @@ export class HealControl {
     return this.#context.policy.modes
   }
 
-  async setMode(type: string, status: string, mode: HealingMode): Promise<void> {
+  /** What is beside it is written in the same commit. */
+  async setMode(type: string, status: string, mode: HealingMode, beside?: Beside): Promise<void> {
     const plan = this.#context.plans.get(type)
     if (plan === undefined) throw new HomeostatError('type_unknown', `No lifecycle of type '${type}' is loaded.`)
     if (!plan.heal.has(status)) {
       const known = [...plan.heal.keys()].join(', ')
       throw new HomeostatError('status_unknown', `${type} has no healing rule for '${status}'. It has ${known}.`)
     }
-    await this.#context.policy.setMode(type, status, mode)
+    await this.#context.policy.setMode(type, status, mode, beside)
     this.#context.wake()
   }
 
@@ -125,13 +127,13 @@ export class HealControl {
   }
 
   /** Somebody has looked: healing of the type goes on. */
-  async closeBreaker(type: string): Promise<void> {
-    await this.#context.policy.setBreaker(type, null)
+  async closeBreaker(type: string, beside?: Beside): Promise<void> {
+    await this.#context.policy.setBreaker(type, null, beside)
     this.#context.wake()
   }
 
-  async openBreaker(type: string, reason: string): Promise<void> {
-    await this.#context.policy.setBreaker(type, { openedAt: this.#context.clock.now(), reason })
+  async openBreaker(type: string, reason: string, beside?: Beside): Promise<void> {
+    await this.#context.policy.setBreaker(type, { openedAt: this.#context.clock.now(), reason }, beside)
   }
 
   scoreboard(): Promise<readonly Score[]> {

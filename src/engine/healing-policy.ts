@@ -1,13 +1,15 @@
 // What people have set about healing, and what healing has done so far: modes per rule, a breaker and a rate per type, the
-// scoreboard. Kept in the store's settings, so that all processes agree.
+// scoreboard. Kept in the store, so that all processes agree: modes and breakers as records, so that whoever sets one can have his
+// entry in the journal in the same commit.
 //
 // A breaker: closed -> open when more than `limit` healings of a type, that no crash explains, happen within the window;
 // open -> closed only by a person: a mass event needs a look.
 import type { Clock, Millis } from '../base/clock.ts'
+import { HomeostatError } from '../base/errors.ts'
 import type { Json, JsonObject } from '../base/json.ts'
 import type { Found } from '../decision/command.ts'
 import type { Resource } from '../decision/state.ts'
-import type { Store } from '../store/store.ts'
+import type { Beside, Store } from '../store/store.ts'
 
 export type HealingMode = 'auto' | 'approve' | 'off'
 
@@ -32,8 +34,8 @@ export interface HealingLimits {
   readonly ratePerSecond: number
 }
 
-const modesName = 'healing modes'
-const breakersName = 'healing breakers'
+const recordKind = 'healing'
+type Switches = 'modes' | 'breakers'
 const scoresName = 'healing scoreboard'
 const triesMax = 20
 
@@ -56,8 +58,8 @@ export class HealingPolicy {
 
   /** Reads what people have set; once per pass. */
   async load(): Promise<void> {
-    this.#modes = asObject(await this.#store.setting(modesName))
-    this.#breakers = asObject(await this.#store.setting(breakersName))
+    this.#modes = (await this.#read('modes')).value
+    this.#breakers = (await this.#read('breakers')).value
   }
 
   modeOf(resource: Pick<Resource, 'type' | 'status'>): HealingMode {
@@ -148,20 +150,43 @@ export class HealingPolicy {
     })
   }
 
-  async setMode(type: string, status: string, mode: HealingMode): Promise<void> {
-    this.#modes = await this.#change(modesName, (old) => {
+  /** What is beside it is written in the same commit. */
+  async setMode(type: string, status: string, mode: HealingMode, beside: Beside = {}): Promise<void> {
+    const change = (old: JsonObject): JsonObject => {
       const { [ruleName(type, status)]: _, ...rest } = old
       return mode === 'auto' ? rest : { ...rest, [ruleName(type, status)]: mode }
-    })
+    }
+    this.#modes = await this.#switch('modes', change, beside)
   }
 
-  /** Null closes it. */
-  async setBreaker(type: string, breaker: Breaker | null): Promise<void> {
-    if (breaker === null) this.#recent.delete(type)
-    this.#breakers = await this.#change(breakersName, (old) => {
+  /** Null closes it. What is beside it is written in the same commit. */
+  async setBreaker(type: string, breaker: Breaker | null, beside: Beside = {}): Promise<void> {
+    const change = (old: JsonObject): JsonObject => {
       const { [type]: _, ...rest } = old
       return breaker === null ? rest : { ...rest, [type]: { ...breaker } }
-    })
+    }
+    this.#breakers = await this.#switch('breakers', change, beside)
+    if (breaker === null) this.#recent.delete(type)
+  }
+
+  async #read(name: Switches): Promise<{ readonly value: JsonObject; readonly version: number }> {
+    const found = await this.#store.record(recordKind, name)
+    if (found !== null) return { value: asObject(found.value), version: found.version }
+    // Until it is changed for the first time it is where it was before there were records.
+    return { value: asObject(await this.#store.setting(`healing ${name}`)), version: 0 }
+  }
+
+  async #switch(name: Switches, change: (old: JsonObject) => JsonObject, beside: Beside): Promise<JsonObject> {
+    for (let tries = 0; tries < triesMax; tries++) {
+      const { value, version } = await this.#read(name)
+      const to = change(value)
+      const records = [{ kind: recordKind, key: name, from: version, to }, ...(beside.records ?? [])]
+      const answer = await this.#store.commit({ ...nothing, records, journal: beside.journal })
+      if (answer.committed) return to
+      if (answer.records?.some(({ kind }) => kind !== recordKind))
+        throw new HomeostatError('record_conflict', 'Somebody else changed the same thing at the same time. Ask again.')
+    }
+    throw keptChanging(name)
   }
 
   async #change(name: string, change: (old: JsonObject) => JsonObject): Promise<JsonObject> {
@@ -170,9 +195,13 @@ export class HealingPolicy {
       const next = change(asObject(old))
       if (await this.#store.changeSetting(name, old, next)) return next
     }
-    throw new Error(`the setting '${name}' kept being changed by others`)
+    throw keptChanging(name)
   }
 }
+
+const nothing = { writes: [], guards: [], events: [], ended: [], keys: [], late: [], incidents: [] }
+
+const keptChanging = (name: string) => new Error(`what is set as '${name}' kept being changed by others`)
 
 const ruleName = (type: string, status: string): string => `${type}/${status}`
 

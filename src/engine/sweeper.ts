@@ -7,7 +7,8 @@ import type { Incarnation, LedgerEntry, Resource } from '../decision/state.ts'
 import { sweepLeaseMs } from '../decision/sweep-orphan.ts'
 import type { Sweeper as SweeperDriver } from '../lifecycle/driver.ts'
 import type { Plans } from '../lifecycle/plan.ts'
-import type { Store, Write } from '../store/store.ts'
+import type { Beside, Store, Write } from '../store/store.ts'
+import type { BesideOf } from './beside.ts'
 import { outcomeOfThrown } from './call-outcome.ts'
 import type { Door } from './door.ts'
 import { Abort } from './driver-call.ts'
@@ -40,6 +41,12 @@ export interface Stray {
   readonly kind: string
   readonly name: string
   readonly firstSeenAt: Millis
+}
+
+/** What is written beside the two commits of a sweep: before the driver is called, and after. */
+export interface SweepNoted {
+  readonly begun?: BesideOf
+  readonly ended?: (fault: string | null) => Beside
 }
 
 const pageSize = 200
@@ -138,18 +145,23 @@ export class Sweeper {
   }
 
   /** At somebody's wish. Null: it is gone; else why it is not. A refusal is thrown. */
-  async sweepNow(resource: Resource, name: string, by: string): Promise<string | null> {
+  async sweepNow(resource: Resource, name: string, by: string, noted: SweepNoted = {}): Promise<string | null> {
     const entry = resource.ledger.find((one) => one.name === name)
     if (entry === undefined) throw new HomeostatError('orphan_not_found', `The ledger has no orphan '${name}'.`)
     if (this.#driverOf(resource.type) === undefined)
       throw new HomeostatError('worker_absent', `The driver of ${resource.type} has no sweeper here.`)
-    return this.#sweep(resource, entry, by)
+    return this.#sweep(resource, entry, by, noted)
   }
 
-  async #sweep(resource: Resource, entry: LedgerEntry, by = `sweeper ${this.#options.me}`): Promise<string | null> {
+  async #sweep(
+    resource: Resource,
+    entry: LedgerEntry,
+    by = `sweeper ${this.#options.me}`,
+    noted: SweepNoted = {},
+  ): Promise<string | null> {
     const { door, me } = this.#options
     const { no } = resource
-    const taken = await door.ask({ kind: 'sweepOrphan', no, name: entry.name, sweeper: me, by })
+    const taken = await door.ask({ kind: 'sweepOrphan', no, name: entry.name, sweeper: me, by }, noted.begun)
     if (!taken.accepted) {
       const { code, message } = taken.rejection
       throw new HomeostatError(code, message)
@@ -157,7 +169,8 @@ export class Sweeper {
     const fault = await this.#destroy(resource.type, entry)
     const how = fault === null ? 'swept' : 'sweepFailed'
     this.#count(entry.name, fault)
-    await door.ask({ kind: 'orphanEnded', no, name: entry.name, how, sweeper: me, reason: fault ?? '', by })
+    const ended = { kind: 'orphanEnded', no, name: entry.name, how, sweeper: me, reason: fault ?? '', by } as const
+    await door.ask(ended, noted.ended === undefined ? undefined : () => noted.ended!(fault))
     return fault
   }
 

@@ -353,7 +353,9 @@ export const auditEntry = z
     tenant: z.string().nullable(),
     action: z.string().describe('The name of the route.'),
     target: z.string(),
-    outcome: z.enum(['done', 'denied']),
+    outcome: z
+      .enum(['done', 'denied', 'begun', 'failed'])
+      .describe('What calls the outside is written down when it is begun, and again when it is done or has failed.'),
     reason: z.string(),
     detail: json,
     hash: z.string().describe('SHA-256 over the hash before it and this entry.'),

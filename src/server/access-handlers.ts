@@ -34,9 +34,11 @@ export const accessHandlers: Handlers<Names> = {
   async signIn(call) {
     const { gate } = call.services
     const { body } = call
+    const noted = ({ name }: Principal) => [call.auditEntry('done', { target: `account/${name}` })]
     const { principal, cookie } =
-      'ticket' in body ? await gate.signInByTicket(body.ticket) : await gate.signIn(body, call.asked.address)
-    await call.write([], { target: `account/${principal.name}` })
+      'ticket' in body
+        ? await gate.signInByTicket(body.ticket, noted)
+        : await gate.signIn(body, call.asked.address, noted)
     return new Reply(sessionOf(principal, call.services), { headers: { 'set-cookie': cookie } })
   },
   getSession({ principal, services }) {
@@ -45,7 +47,8 @@ export const accessHandlers: Handlers<Names> = {
   },
   async signOut(call) {
     const { gate, streams } = call.services
-    await gate.signOut(call.asked.header('cookie'))
+    const entry = call.auditEntry('done', { target: `account/${call.principal.name}` })
+    await gate.signOut(call.asked.header('cookie'), [entry])
     await streams.recheck()
     return new Reply(undefined, { headers: { 'set-cookie': gate.cookie(null) } })
   },

@@ -3,10 +3,12 @@
 // target is asked twice.
 import type { Clock } from '../base/clock.ts'
 import { HomeostatError } from '../base/errors.ts'
-import { runId } from '../decision/state.ts'
+import type { Json } from '../base/json.ts'
+import { runId, type Resource } from '../decision/state.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Log } from '../engine/log.ts'
 import { Rhythm } from '../engine/rhythm.ts'
+import type { AuditEntry } from './call.ts'
 import { padded, type BulkItemRecord, type BulkRecord, type Found, type Objects } from './objects.ts'
 
 export interface BulkRunnerOptions {
@@ -86,6 +88,22 @@ export class BulkRunner {
     return Math.floor(allowance.tokens)
   }
 
+  /** Each target is in the audit as if it had been asked for alone. */
+  #entryOf({ id, by, tenant, operation, reason }: BulkRecord, resource: Resource): Json {
+    const entry: AuditEntry = {
+      at: this.#options.clock.now(),
+      principal: by,
+      address: '',
+      tenant,
+      action: 'operate',
+      target: `${resource.type}/${resource.id}`,
+      outcome: 'done',
+      reason,
+      detail: { operation, bulk: id },
+    }
+    return entry as Json
+  }
+
   async #ask(bulk: BulkRecord, item: Found<'bulk item'>): Promise<void> {
     const { engine, objects } = this.#options
     const resource = await engine.getByNo(item.value.no)
@@ -109,7 +127,8 @@ export class BulkRunner {
       },
       ({ resource: { no }, begun }) => {
         const run = begun === 0 ? null : runId({ no, begun })
-        return { records: [change({ ...item.value, state: 'accepted', run, code: null, message: '' })] }
+        const records = [change({ ...item.value, state: 'accepted', run, code: null, message: '' })]
+        return { records, journal: [this.#entryOf(bulk, resource)] }
       },
     )
     if (decision.accepted || decision.rejection.code === 'record_conflict') return

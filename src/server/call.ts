@@ -145,8 +145,8 @@ export class Call<Name extends RouteName = RouteName> {
   }
 
   /** What is written with a change: the entry of the audit and, where there is a key, how to answer again. */
-  beside(noted: Noted, ref: Json): Beside {
-    return { records: this.#once(ref), journal: [this.auditEntry('done', noted)] }
+  beside(noted: Noted, ref: Json, outcome: AuditEntry['outcome'] = 'done'): Beside {
+    return { records: this.#once(ref), journal: [this.auditEntry(outcome, noted)] }
   }
 
   #once(ref: Json): RecordChange[] {
@@ -155,7 +155,7 @@ export class Call<Name extends RouteName = RouteName> {
     return [this.services.objects.change('once', this.key, 0, { hash: this.#hash, at, ref })]
   }
 
-  auditEntry(outcome: 'done' | 'denied', { target, reason = '', detail = null }: Noted): Json {
+  auditEntry(outcome: AuditEntry['outcome'], { target, reason = '', detail = null }: Noted): Json {
     const { name: principal, tenant } = this.principal
     const at = this.services.clock.now()
     const entry: AuditEntry = {
@@ -213,9 +213,14 @@ export class Call<Name extends RouteName = RouteName> {
   }
 
   /** Writes the server's own objects, with the audit. Asked again with the same key, it has been done. */
-  async write(records: readonly RecordChange[], noted: Noted, ref: Json = {}): Promise<void> {
+  async write(
+    records: readonly RecordChange[],
+    noted: Noted,
+    ref: Json = {},
+    outcome: AuditEntry['outcome'] = 'done',
+  ): Promise<void> {
     if (this.#replayed !== null) return
-    const made = this.beside(noted, ref)
+    const made = this.beside(noted, ref, outcome)
     await this.services.objects.write([...records, ...(made.records ?? [])], made.journal)
   }
 

@@ -110,12 +110,23 @@ async function answer(parts: DispatchParts, incoming: Incoming, match: Match): P
     throw new HomeostatError('precondition_required', 'Send the etag of the resource as If-Match.')
   const call = callWith(bodyOf(name, incoming), keyOf(name, incoming))
   if (!withOwnKey.has(name)) await call.findReplay()
-  const made = await (handlers[name] as unknown as Handler<RouteName>)(call)
+  const made = await handled(parts, call)
   if (made instanceof Stream) return made
   const reply = made instanceof Reply ? made : new Reply(made)
   const status = reply.status ?? route.status
   const replayed = call.replayed === null ? null : { 'idempotent-replayed': 'true' }
   return new Reply(reply.body, { status, headers: { ...replayed, ...reply.headers } })
+}
+
+/** What a handler denies is written down like what is denied before it. */
+async function handled(parts: DispatchParts, call: Call<RouteName>): Promise<unknown> {
+  try {
+    return await (handlers[call.name] as unknown as Handler<RouteName>)(call)
+  } catch (error) {
+    const code = error instanceof HomeostatError ? error.code : null
+    if (code === 'forbidden' || code === 'sign_in_failed') await noteDenial(parts, call)
+    throw error
+  }
 }
 
 async function enter({ services, addressLimiter, limiter }: DispatchParts, incoming: Incoming): Promise<Principal> {
@@ -160,7 +171,8 @@ function whyDenied(name: RouteName, principal: Principal): HomeostatError | null
 }
 
 async function noteDenial({ denialLimiter, services }: DispatchParts, call: Call<RouteName>): Promise<void> {
-  const target = Object.values(call.parameters).join('/').slice(0, 300)
+  const account = call.name === 'signIn' ? (call.body as unknown as { readonly account?: string }).account : undefined
+  const target = account === undefined ? Object.values(call.parameters).join('/').slice(0, 300) : `account/${account}`
   if (denialLimiter.take('all') === 0) await services.objects.write([], [call.auditEntry('denied', { target })])
 }
 

@@ -99,8 +99,13 @@ export const eventHandlers: Handlers<Names> = {
     if (call.replayed !== null) return wireWebhook(value)
     const { after } = call.body
     if (after === undefined) {
-      await call.write([], { target: `webhook/${key}`, detail: { deadLetters: value.deadLetters } })
-      return wireWebhook((await webhooks.redeliver(webhook)).value)
+      const target = `webhook/${key}`
+      await call.write([], { target, detail: { deadLetters: value.deadLetters } }, {}, 'begun')
+      const { value: next } = await webhooks.redeliver(webhook)
+      const outcome = next.deadLetters < value.deadLetters || value.deadLetters === 0 ? 'done' : 'failed'
+      const { deadLetters, lastError } = next
+      await objects.write([], [call.auditEntry(outcome, { target, detail: { deadLetters, lastError } })])
+      return wireWebhook(next)
     }
     const next = { ...value, delivered: after, failures: 0, nextAt: 0 }
     await call.write([objects.change('webhook', key, version, next)], { target: `webhook/${key}`, detail: { after } })

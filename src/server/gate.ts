@@ -2,8 +2,10 @@
 // requests, so that a revoked token is refused at the next one; open streams are watched (`stillValid`).
 import type { Clock } from '../base/clock.ts'
 import { HomeostatError } from '../base/errors.ts'
+import type { Json } from '../base/json.ts'
 import { secretText } from '../base/random.ts'
 import type { Role } from '../protocol/permissions.ts'
+import type { RecordChange } from '../store/store.ts'
 import { AskedTogether } from './asked-together.ts'
 import { Objects, type Found, type SessionRecord } from './objects.ts'
 import { hashPassword, isPassword } from './password.ts'
@@ -151,7 +153,11 @@ export class Gate {
   }
 
   /** A wrong account, a wrong password and an account that waits give the same answer after the same work. */
-  async signIn(given: { account: string; password: string }, address: string): Promise<NewSession> {
+  async signIn(
+    given: { account: string; password: string },
+    address: string,
+    noted: NotedSession,
+  ): Promise<NewSession> {
     const { objects, clock } = this.#options
     const name = `${given.account} ${address}`
     const failed = this.#failures.get(name)
@@ -165,7 +171,7 @@ export class Gate {
     }
     this.#failures.delete(name)
     const { role, tenant } = account.value
-    return this.#begin({ account: given.account, role, tenant })
+    return this.#begin({ account: given.account, role, tenant }, noted)
   }
 
   #countFailure(name: string): void {
@@ -186,39 +192,59 @@ export class Gate {
     return ticket
   }
 
-  async signInByTicket(ticket: string): Promise<NewSession> {
+  async signInByTicket(ticket: string, noted: NotedSession): Promise<NewSession> {
     const { objects, clock } = this.#options
     const found = await objects.get('ticket', sha256(ticket))
     if (found === null || found.value.expiresAt <= clock.now())
       throw new HomeostatError('sign_in_failed', 'The ticket is not valid: it was used already, or it is too old.')
     const { account, role, tenant } = found.value
-    await objects.write([objects.change('ticket', found.key, found.version, null)])
-    return this.#begin({ account, role, tenant })
+    return this.#begin({ account, role, tenant }, noted, [objects.change('ticket', found.key, found.version, null)])
   }
 
   /** Somebody else vouches for the person. */
-  signInAs(given: { account: string; role: Role; tenant: string | null }): Promise<NewSession> {
-    return this.#begin(given)
+  signInAs(given: Person, noted: NotedSession): Promise<NewSession> {
+    return this.#begin(given, noted)
   }
 
-  async #begin(given: { account: string; role: Role; tenant: string | null }): Promise<NewSession> {
+  /** The session and its entry in the audit are one commit. */
+  async #begin(given: Person, noted: NotedSession, more: readonly RecordChange[] = []): Promise<NewSession> {
     const { objects, clock } = this.#options
     const secret = secretText()
     const now = clock.now()
     const session = { ...given, createdAt: now, seenAt: now, expiresAt: now + sessionMs }
     const key = sha256(secret)
-    await objects.write([objects.change('session', key, 0, session)])
-    const principal = (await this.#byCredential(`session ${key}`))!
+    const { account: name, role, tenant } = given
+    const { expiresAt } = session
+    const permissions = grantedBy(role)
+    const principal = {
+      name,
+      role,
+      permissions,
+      tenant,
+      via: 'session',
+      credential: `session ${key}`,
+      expiresAt,
+    } as const
+    await objects.write([objects.change('session', key, 0, session), ...more], noted(principal))
     return { principal, cookie: this.cookie(secret) }
   }
 
-  async signOut(cookie: string | undefined): Promise<void> {
+  async signOut(cookie: string | undefined, journal: readonly Json[]): Promise<void> {
     const { objects } = this.#options
     const secret = this.sessionOf(cookie)
     const found = secret === null ? null : await objects.get('session', sha256(secret))
-    if (found !== null) await objects.write([objects.change('session', found.key, found.version, null)])
+    if (found !== null) await objects.write([objects.change('session', found.key, found.version, null)], journal)
   }
 }
+
+interface Person {
+  readonly account: string
+  readonly role: Role
+  readonly tenant: string | null
+}
+
+/** What is written to the journal with the session. */
+export type NotedSession = (principal: Principal) => readonly Json[]
 
 export interface NewSession {
   readonly principal: Principal

@@ -58,8 +58,9 @@ export const healingHandlers: Handlers<Names> = {
     }
   },
   async runHealing(call) {
-    call.services.engine.heal.run()
+    // It changes nothing by itself: what healing does has its own events.
     await call.write([], { target: 'healing' })
+    call.services.engine.heal.run()
     return { asked: true }
   },
   async approveHealing(call) {
@@ -73,8 +74,10 @@ export const healingHandlers: Handlers<Names> = {
   async setHealingMode(call) {
     const { type, status } = call.parameters
     const { mode, reason } = call.body
-    await call.services.engine.heal.setMode(type, status, mode)
-    await call.write([], { target: `${type}/${status}`, reason, detail: { mode } })
+    const { heal } = call.services.engine
+    const was = (await heal.modes())[`${type}/${status}`] ?? 'auto'
+    const noted = { target: `${type}/${status}`, reason, detail: { mode, was } }
+    await heal.setMode(type, status, mode, call.beside(noted, {}))
     return healingOf(call.services)
   },
   async setBreaker(call) {
@@ -82,8 +85,8 @@ export const healingHandlers: Handlers<Names> = {
     const { isOpen, reason } = call.body
     call.plan(type)
     const { heal } = call.services.engine
-    await (isOpen ? heal.openBreaker(type, reason) : heal.closeBreaker(type))
-    await call.write([], { target: type, reason, detail: { isOpen } })
+    const beside = call.beside({ target: type, reason, detail: { isOpen } }, {})
+    await (isOpen ? heal.openBreaker(type, reason, beside) : heal.closeBreaker(type, beside))
     return healingOf(call.services)
   },
 
@@ -114,8 +117,12 @@ export const healingHandlers: Handlers<Names> = {
     const { resource, name } = await orphanOf(call)
     const { reason } = call.body
     if (call.replayed !== null) return { swept: true, message: 'It was asked for already.' }
-    await call.write([], { target: name, reason })
-    const fault = await call.services.engine.sweepNow(resource, name, call.principal.name)
+    const fault = await call.services.engine.sweepNow(resource, name, call.principal.name, {
+      begun: () => call.beside({ target: name, reason }, {}, 'begun'),
+      ended: (why) => ({
+        journal: [call.auditEntry(why === null ? 'done' : 'failed', { target: name, reason, detail: { why } })],
+      }),
+    })
     return { swept: fault === null, message: fault ?? 'It is gone.' }
   },
   adoptOrphan: (call) => endOrphan(call, 'adopted'),

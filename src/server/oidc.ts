@@ -4,6 +4,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import type { Clock } from '../base/clock.ts'
 import { HomeostatError } from '../base/errors.ts'
+import type { Json } from '../base/json.ts'
 import { secretText } from '../base/random.ts'
 import type { Log } from '../engine/log.ts'
 import type { Role } from '../protocol/permissions.ts'
@@ -151,8 +152,7 @@ export class OidcSignIn {
     const judged = judgeIdToken(token, keys, { issuer, clientId, nonce: begun.nonce, now: clock.now() })
     if ('fault' in judged) throw this.#refused(`the token is refused: ${judged.fault}`)
     const person = this.#personOf(judged.claims)
-    const session = await gate.signInAs(person)
-    await this.#note(person, address)
+    const session = await gate.signInAs(person, () => [this.#entryOf(person, address)])
     const headers = {
       'content-type': 'text/html; charset=utf-8',
       'set-cookie': [session.cookie, this.#cookie(null)],
@@ -208,8 +208,8 @@ export class OidcSignIn {
     throw this.#refused('you have no tenant here')
   }
 
-  async #note(person: { account: string; role: Role; tenant: string | null }, address: string): Promise<void> {
-    const { objects, clock, options } = this.#parts
+  #entryOf(person: { account: string; role: Role; tenant: string | null }, address: string): Json {
+    const { clock, options } = this.#parts
     const { account, role, tenant } = person
     const entry: AuditEntry = {
       at: clock.now(),
@@ -222,7 +222,7 @@ export class OidcSignIn {
       reason: '',
       detail: { issuer: options.issuer, role },
     }
-    await objects.write([], [entry as never])
+    return entry as Json
   }
 
   async #discover(): Promise<z.infer<typeof discovery>> {

@@ -47,13 +47,23 @@ export const processHandlers: Handlers<Names> = {
   async listFaults(call) {
     return { items: (await dev(call).faults()).map((fault) => ({ ...fault })) }
   },
-  setFault: async (call) => ({ ...(await dev(call).setFault(call.body as unknown as JsonObject)) }),
+  async setFault(call) {
+    const switches = dev(call)
+    const body = call.body as unknown as JsonObject
+    // The switches are the backends' own, and not in the store: it is written down that they are about to be set.
+    await call.write([], { target: 'faults', detail: body }, {}, 'begun')
+    return { ...(await switches.setFault(body)) }
+  },
   async clearFaults(call) {
-    await dev(call).clearFaults()
+    const switches = dev(call)
+    await call.write([], { target: 'faults' }, {}, 'begun')
+    await switches.clearFaults()
     return new Reply(undefined)
   },
   async clearFault(call) {
-    await dev(call).clearFaults(call.parameters.fault)
+    const switches = dev(call)
+    await call.write([], { target: `faults/${call.parameters.fault}` }, {}, 'begun')
+    await switches.clearFaults(call.parameters.fault)
     return new Reply(undefined)
   },
   async getTruth(call) {
@@ -63,7 +73,8 @@ export const processHandlers: Handlers<Names> = {
     const { operation } = call.parameters
     if (operation !== 'kill' && operation !== 'freeze')
       throw new HomeostatError('operation_unknown', `A worker can be struck with kill or freeze, not ${operation}.`)
-    await call.write([], { target: 'worker', detail: { operation } })
+    dev(call)
+    await call.write([], { target: 'worker', detail: { operation } }, {}, 'begun')
     const { seconds } = call.query
     // After the answer has gone out.
     call.services.clock.after(200, () => void dev(call).strike(operation, seconds))

@@ -278,7 +278,7 @@ export interface Store {
   /** With what is written beside it, in one commit. False: a record is no longer as it was read, and nothing was done. */
   closeIncident(no: No, kind: Incident['kind'], beside?: Beside): MaybePromise<boolean>
 
-  /** Small facts of the whole installation: healing modes, breakers, scoreboard. Compare-and-set: false when `from` is not so. */
+  /** Small facts of the whole installation: the scoreboard of healing. Compare-and-set: false when `from` is not so. */
   setting(name: string): MaybePromise<Json>
   changeSetting(name: string, from: Json, to: Json): MaybePromise<boolean>
 

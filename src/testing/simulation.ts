@@ -8,7 +8,7 @@ import { compilePlans } from '../lifecycle/compile-plan.ts'
 import type { AnyLifecycle } from '../lifecycle/lifecycle.ts'
 import type { Plans } from '../lifecycle/plan.ts'
 import { createMemoryBackend } from '../store/memory-store.ts'
-import type { Store } from '../store/store.ts'
+import type { Store, StoredRecord } from '../store/store.ts'
 import { Checkers, Judgement, type Violation } from './checkers.ts'
 import { Choices, type ChoiceList } from './choices.ts'
 import { drawSetting, FaultPlan, quietSetting, type Near, type Setting, type Strike } from './fault-plan.ts'
@@ -335,7 +335,8 @@ class Simulation {
 
   #isBreakerOpen(): boolean {
     if (this.#simulator.scenario.engine?.breakerLimit === undefined) return false
-    return Object.keys((this.#reader.setting('healing breakers') as object | null) ?? {}).length > 0
+    const breakers = this.#reader.record('healing', 'breakers') as StoredRecord | null
+    return Object.keys(breakers?.value ?? {}).length > 0
   }
 
   #isSettled(): boolean {

@@ -2,13 +2,13 @@
 // compares them one by one; numbers of resources are such, and they are looked up several times for every command.
 // Open addressing with the keys in one block; a deletion closes its gap, so that nothing has to be swept up later.
 
-const firstRoom = 64
+const firstRoom = 16
 /** No key: an empty place. */
 const empty = 0
 
 export class NumberMap<Value> {
   #keys = new Float64Array(firstRoom)
-  #values: (Value | undefined)[] = Array.from({ length: firstRoom }, () => undefined)
+  #values = roomFor<Value>(firstRoom)
   #size = 0
 
   get size(): number {
@@ -49,7 +49,7 @@ export class NumberMap<Value> {
 
   clear(): void {
     this.#keys = new Float64Array(firstRoom)
-    this.#values = Array.from({ length: firstRoom }, () => undefined)
+    this.#values = roomFor(firstRoom)
     this.#size = 0
   }
 
@@ -74,7 +74,7 @@ export class NumberMap<Value> {
     const keys = this.#keys
     const values = this.#values
     this.#keys = new Float64Array(2 * keys.length)
-    this.#values = Array.from({ length: 2 * keys.length }, () => undefined)
+    this.#values = roomFor(2 * keys.length)
     for (let place = 0; place < keys.length; place++) {
       if (keys[place] === empty) continue
       const to = this.#placeOf(keys[place]!)
@@ -83,6 +83,8 @@ export class NumberMap<Value> {
     }
   }
 }
+
+const roomFor = <Value>(length: number) => Array<Value | undefined>(length).fill(undefined)
 
 /** Both halves count: numbers of resources are alike in the lower one when different processes gave them. */
 const hash = (key: number): number => {

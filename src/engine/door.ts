@@ -276,20 +276,19 @@ export class Door {
   #decideAll(items: Item[]): Promise<unknown> | null {
     for (const no of this.#toForget) this.#set.forget(no)
     this.#toForget = []
-    const asOf = this.#options.foreign.lookStrictly()
+    // Commands of runs are decided on what is known of them here; if that is old, the commit finds it.
+    const { foreign } = this.#options
+    const asOf = items.every(({ command }) => isOfRun(command)) ? foreign.strictCount : foreign.lookStrictly()
     this.#known = { at: this.#clock.monotonic(), asOf }
     this.#set.begin(this.#clock.now(), asOf)
-    let asks: Ask[] = []
+    const asks: Ask[] = []
     for (const item of items) {
       item.decision = null
       this.#set.strict = !isOfRun(item.command)
       foresee(item.command, this.#set, asks)
     }
-    asks = distinct(asks)
-    if (asks.length > 0) {
-      const loading = this.#load(asks)
-      if (loading !== null) return loading.then(() => this.#decideWhatCan(items))
-    }
+    const loading = asks.length === 0 ? null : this.#load(distinct(asks))
+    if (loading !== null) return loading.then(() => this.#decideWhatCan(items))
     return this.#decideWhatCan(items)
   }
 

@@ -19,13 +19,17 @@ export class ForeignWrites {
 
   /** The same for what is cached: higher than before also when somebody else may have written without the store knowing yet. */
   lookStrictly(): number {
-    const count = this.look()
+    this.look()
     if (this.#store.learnsLater) this.#unheard++
-    return count + this.#unheard
+    return this.strictCount
   }
 
-  /** The count of the last look. */
+  /** The counts of the last look. */
   get count(): number {
     return this.#count
+  }
+
+  get strictCount(): number {
+    return this.#count + this.#unheard
   }
 }

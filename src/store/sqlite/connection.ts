@@ -133,6 +133,11 @@ export class Connection {
     return this.dataVersion.get()![0] as unknown as number
   }
 
+  /** As it was when the latest writing transaction began: while that lasts, nobody can change it. */
+  get versionSeen(): number {
+    return this.seen
+  }
+
   /** Takes the write lock, in turn with other processes. */
   begin(): void {
     if (this.others > 0) {

@@ -65,9 +65,8 @@ export class Writer {
   }
 
   /** Looks whether another connection has committed, and if so where the feed stands now. */
-  private refresh(): void {
+  private refresh(version = this.parts.turns.connection.version()): void {
     const { turns, me } = this.parts
-    const version = turns.connection.version()
     if (version === this.version) return
     const feed = turns.feed()
     // Heartbeats and registrations change the version too, but not the count of commits.
@@ -229,7 +228,7 @@ export class Writer {
     const { turns } = this.parts
     turns.begin()
     try {
-      this.refresh()
+      this.refresh(turns.connection.versionSeen)
     } catch (error) {
       turns.undo()
       throw turns.told(error)

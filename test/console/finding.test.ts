@@ -89,7 +89,7 @@ test('the palette finds pages, resources, lifecycles and pasted runs by keyboard
   await visitor.sees(/^Nothing fits\. Try a part/)
   await page.keyboard.press('Escape')
   await visitor.closes()
-  await visitor.click(/^Find a resource/)
+  await visitor.click('Find a resource, run or page Ctrl K')
   await page.getByRole('combobox', { name: 'Find' }).waitFor()
   await page.keyboard.press('Escape')
   await visitor.closes()

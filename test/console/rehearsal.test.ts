@@ -75,6 +75,46 @@ test(
   patienceMs,
 )
 
+test('the player goes to the first moment, back one, and plays it all again', async () => {
+  const { visitor } = stage
+  const { page } = visitor
+  const moment = (n: number | RegExp) =>
+    page.locator('h2', { hasText: new RegExp(`^Moment ${String(n)} of`) }).waitFor()
+  await visitor.go(`${address}?operation=create`)
+  await moment(1)
+  await visitor.click('Next')
+  await visitor.click('Next')
+  await moment(3)
+  await visitor.click('Back')
+  await moment(2)
+  await visitor.click('First')
+  await moment(1)
+  await visitor.click('Last')
+  await visitor.click('Play again')
+  await visitor.click('Pause')
+  await visitor.click('Play')
+  await visitor.click('Pause')
+})
+
+test('a promise that is broken would be told as a counter-example that can be played', async () => {
+  const { visitor } = stage
+  const { page } = visitor
+  // The engine keeps its promises: the breach is written into its real answer.
+  await page.route('**/rehearsals?*', async (route) => {
+    const response = await route.fetch()
+    const violation = { promise: 'G3', text: 'went from Creating to Gone', strike: 'call:1:crash' }
+    await route.fulfill({ response, json: { ...((await response.json()) as object), violation } })
+  })
+  await visitor.go(`${address}?operation=create`)
+  await visitor.click('Try all of create')
+  await visitor.sees('went from Creating to Gone')
+  expect(await visitor.barriers()).toEqual([])
+  await visitor.click('Play this counter-example')
+  await page.waitForURL('**strike=call%3A1%3Acrash**')
+  await page.locator('.moments .fault').first().waitFor()
+  await page.unroute('**/rehearsals?*')
+})
+
 test('on a phone nothing is wider than the screen', async () => {
   const { page } = stage.visitor
   await page.setViewportSize({ width: 390, height: 844 })

@@ -1,7 +1,7 @@
 // Development mode: break calls of the backends, strike the worker, compare the world's truth with the records; and a tour.
 import { useState } from 'react'
 import { api, useCall, wordsOf } from '../api.ts'
-import { asCli } from '../copies.ts'
+import { asCli, word } from '../copies.ts'
 import { useLifecycle } from '../lifecycle.ts'
 import { useAct } from '../parts/act.tsx'
 import { Copy, Empty, PageHead, Panel, Read, ResourceLink, Scroll, Tag, useTitle } from '../parts/bits.tsx'
@@ -65,6 +65,7 @@ function Faults() {
   const [step, setStep] = useState('')
   const [message, setMessage] = useState('')
   const [times, setTimes] = useState('')
+  const [isFinal, setFinal] = useState(false)
   const lifecycle = useLifecycle(type)
   const steps = [
     ...new Set(
@@ -80,6 +81,7 @@ function Faults() {
       : { on: { ...(type === '' ? {} : { type }), ...(step === '' ? {} : { step }) } }),
     ...(message === '' ? {} : { message }),
     ...(times === '' ? {} : { times: Number(times) }),
+    ...(does === 'fail' && isFinal ? { terminal: true } : {}),
     ...(does === 'slow' || does === 'staleReads' ? { ms: 5_000 } : {}),
   }
   const run = async (what: Promise<unknown>, said: string) => {
@@ -162,6 +164,12 @@ function Faults() {
             onChange={(event) => setTimes(event.target.value)}
           />
         </div>
+        {does === 'fail' && (
+          <label className="check">
+            <input type="checkbox" checked={isFinal} onChange={(event) => setFinal(event.target.checked)} /> for good,
+            so that it is not tried again
+          </label>
+        )}
         <div className="row">
           <button type="submit" className="danger">
             Break it
@@ -172,6 +180,9 @@ function Faults() {
               does,
               ...(type === '' ? [] : ['--type', type]),
               ...(step === '' ? [] : ['--step', step]),
+              ...(does === 'fail' && isFinal ? ['--terminal'] : []),
+              ...(message === '' ? [] : ['--message', word(message)]),
+              ...(times === '' ? [] : ['--times', times]),
             )}
             label="CLI"
           />

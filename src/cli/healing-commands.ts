@@ -38,6 +38,12 @@ export function healingCommands(program: Command): void {
     .requiredOption('--reason <why>')
     .action(asking(closeIncident))
   program.command('workers').description('who carries runs out').action(asking(workers))
+  program
+    .command('drain')
+    .description('a worker takes on nothing more and hands its runs over')
+    .argument('<worker>')
+    .requiredOption('--reason <why>')
+    .action(asking(drain))
 }
 
 async function stuck({ api, printer }: Asking<object>): Promise<void> {
@@ -218,5 +224,13 @@ async function workers({ api, printer }: Asking<object>): Promise<void> {
       beside(one.beatAt),
       one.state === 'live' ? beside(one.leaseUntil) : '',
     ]),
+  )
+}
+
+async function drain({ api, printer, options }: Reasoned, worker: string): Promise<void> {
+  const asked = await api.call('drainWorker', { path: { worker }, body: { reason: options.reason } })
+  if (printer.isJson) return printer.json(asked)
+  printer.line(
+    `Worker ${asked.worker} is being drained${asked.isHere ? '' : '; its process sees that within seconds'}.`,
   )
 }

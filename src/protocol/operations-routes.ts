@@ -233,6 +233,7 @@ export const operationsRoutes = {
     permission: 'bulk',
     group: 'bulk',
     words: 'Asks for nothing more, for good; what was accepted goes on.',
+    body: z.strictObject({ reason: shape.reasonText }).optional(),
     answer: shape.bulk,
     errors: bulkErrors,
   }),

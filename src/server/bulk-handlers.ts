@@ -197,7 +197,8 @@ async function turn(
     if (value.state === 'done' || value.state === 'cancelled')
       throw new HomeostatError('bulk_over', `The bulk operation is ${value.state}.`)
     const next = { ...value, state, endedAt: state === 'cancelled' ? clock.now() : null }
-    await call.write([objects.change('bulk', value.id, version, next)], { target: `bulk/${value.id}` })
+    const reason = (call.body as { readonly reason?: string } | null | undefined)?.reason
+    await call.write([objects.change('bulk', value.id, version, next)], { target: `bulk/${value.id}`, reason })
     bulk.wake()
   }
   return bulkOf(call, value.id)

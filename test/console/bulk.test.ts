@@ -56,7 +56,7 @@ test('a bulk job is found in the list, paused, resumed, and cancelled for good',
   await visitor.closes()
   await state.filter({ hasText: 'running' }).waitFor()
   await visitor.click('Cancel')
-  await visitor.confirm('Cancel it')
+  await visitor.confirm('Cancel it', { reason: 'enough', name: 'extend' })
   await visitor.closes()
   await state.filter({ hasText: 'cancelled' }).waitFor()
   expect(await visitor.page.getByRole('button', { name: 'Pause' }).isDisabled()).toBe(true)

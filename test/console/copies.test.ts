@@ -205,6 +205,7 @@ const cases: readonly Case[] = [
       const bulk = await newBulk(name)
       await go(`/bulk/${bulk}`)
       await click('Cancel')
+      await reason('enough')
       return async () => (await bulkState(bulk)) === 'cancelled'
     },
   },

@@ -1,5 +1,5 @@
 // A tape in a robot that is hard to work with, so that runs wait and are parked without anybody breaking anything: it is not in the
-// drive at first, and does not say whether it has written.
+// drive at first, and does not say whether it has written. One called `deaf` ends its leaving only after it was told to stop.
 import { resourceType, UnknownOutcomeError, type Driver } from 'homeostat'
 import { z } from 'zod'
 
@@ -55,6 +55,9 @@ export function createTapeDriver(): Driver<typeof tapes> {
     record: async ({ resource }) => {
       if (first(recorded, resource.id)) throw new UnknownOutcomeError('the robot hung up')
     },
-    eject: async () => {},
+    eject: ({ resource, signal }) =>
+      resource.id === 'deaf'
+        ? new Promise<void>((done) => signal.addEventListener('abort', () => setTimeout(done, 50)))
+        : Promise.resolve(),
   }
 }

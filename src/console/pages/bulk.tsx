@@ -167,8 +167,15 @@ function Buttons({ job }: { readonly job: Job }) {
             title: 'Cancel the bulk job',
             does: 'Cancel it',
             danger: true,
-            words: <p>Nothing more is asked for, for good; what was accepted goes on.</p>,
-            given: () => ({ path }),
+            reason: 'needed',
+            confirm: job.operation,
+            words: (
+              <p>
+                Nothing more is asked for, for good: {job.left.toLocaleString('en')} of {job.total.toLocaleString('en')}{' '}
+                are left out. What was accepted goes on.
+              </p>
+            ),
+            given: ({ reason }) => ({ path, body: { reason } }),
             cli: () => asCli('bulk cancel', job.id),
           })
         }

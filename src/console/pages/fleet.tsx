@@ -1,19 +1,21 @@
 // The first look: what needs attention and why, then every lifecycle with its live figures.
+import '../parts/trends.css'
 import { useMemo, useState } from 'react'
-import { useCall, type Diagram as Placed, type Resource } from '../api.ts'
+import { useCall, type AnswerOf, type Diagram as Placed, type Resource } from '../api.ts'
 import { useEvents } from '../live.ts'
-import { quantileOf } from '../metrics.ts'
 import { Age, Empty, PageHead, Panel, Read, Scroll, Status, Tag, useNow, useTitle } from '../parts/bits.tsx'
 import { foundWords } from '../parts/words.ts'
 import { Activity } from '../parts/activity.tsx'
 import { Diagram } from '../parts/diagram.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { OverTime, RangeChooser, useTrends } from '../parts/trends.tsx'
 import { address, go, Link, toList, toResource, usePlace, withQuery } from '../route.tsx'
 import { useSeesAll } from '../session.tsx'
 import { millis, span, spanPassed } from '../time.ts'
 
 export default function Fleet() {
   useTitle('')
+  const seesAll = useSeesAll()
   const counts = useCall('countResources', {}, { everyMs: 10_000 })
   const moving = useCall(
     'listAllResources',
@@ -35,9 +37,15 @@ export default function Fleet() {
           failed={failed.data?.items ?? []}
           isRead={failed.data !== undefined}
         />
-        <Panel title="Changes" note="of the last minutes, live">
-          <Activity />
-        </Panel>
+        {seesAll ? (
+          <Panel title="Over time" actions={<RangeChooser />}>
+            <OverTime />
+          </Panel>
+        ) : (
+          <Panel title="Changes" note="of the last minutes, live">
+            <Activity />
+          </Panel>
+        )}
       </div>
       <Read from={counts}>{({ items }) => <Lifecycles items={items} moving={moving.data?.items ?? []} />}</Read>
     </>
@@ -59,8 +67,7 @@ function Figures({
   const seesAll = useSeesAll()
   const stuck = useCall('listStuck', { query: { pageSize: 100 } }, { everyMs: 5_000 })
   const healing = useCall('getHealing', {}, { everyMs: 5_000, enabled: seesAll })
-  const metrics = useCall('metrics', {}, { everyMs: 15_000, enabled: seesAll })
-  const slow = quantileOf(String(metrics.data ?? ''), 'homeostat_time_to_stable_seconds', 0.95)
+  const slow = useTrends(seesAll).data?.whole.p95Ms ?? null
   const orphans = useCall('listOrphans', { query: { pageSize: 100 } })
   const open = (healing.data?.breakers ?? []).filter(({ isOpen }) => isOpen)
   const lastPass = healing.data?.lastPassAgeMs
@@ -82,7 +89,7 @@ function Figures({
         <Figure
           href="/runs?state=ended"
           label="Time to stable"
-          value={slow === null ? 'none yet' : Number.isFinite(slow) ? `< ${span(slow * 1_000)}` : 'long'}
+          value={slow === null ? 'none yet' : span(slow)}
           note="95 of 100 runs"
         />
       )}
@@ -237,6 +244,9 @@ function Lifecycles({ items, moving }: { readonly items: Counted; readonly movin
   const stuckHere: Record<string, number> = {}
   for (const { resource } of stuck.data?.items ?? [])
     if (resource.type === chosen) stuckHere[resource.status] = (stuckHere[resource.status] ?? 0) + 1
+  const stuckOf = (type: string) => (stuck.data?.items ?? []).filter(({ resource }) => resource.type === type).length
+  const healing = useCall('getHealing', {}, { everyMs: 5_000, enabled: useSeesAll() }).data
+  const isHeld = (type: string) => (healing?.breakers ?? []).some((one) => one.type === type && one.isOpen)
   const kinds = (boxes: Placed['boxes'] | undefined, one: Readonly<Record<string, number>>, kind: string) =>
     (boxes ?? []).filter((box) => box.kind === kind).reduce((all, box) => all + (one[box.name] ?? 0), 0)
   return (
@@ -250,7 +260,13 @@ function Lifecycles({ items, moving }: { readonly items: Counted; readonly movin
                 aria-current={type === chosen ? 'true' : undefined}
                 onClick={(event) => (event.preventDefault(), go(withQuery({ type }), 'replace'))}
               >
-                <span className="mono">{type}</span>
+                <span>
+                  <span className="mono">{type}</span>
+                  <span className="marks">
+                    {stuckOf(type) > 0 && <Tag tone="bad">{stuckOf(type)} stuck</Tag>}
+                    {isHeld(type) && <Tag tone="bad">breaker open</Tag>}
+                  </span>
+                </span>
                 <b className="num">{sum(some).toLocaleString('en')}</b>
                 <Bar type={type} counts={some} />
               </Link>
@@ -282,9 +298,38 @@ function Lifecycles({ items, moving }: { readonly items: Counted; readonly movin
               </Scroll>
             )}
           </Read>
+          <p className="map-foot">
+            <span>
+              The oldest there, for <i className="heat" /> a minute <i className="heat warm" /> ten minutes{' '}
+              <i className="heat hot" /> an hour, or stuck
+            </span>
+            {healing !== undefined && <HealingOf type={chosen} healing={healing} isHeld={isHeld(chosen)} />}
+          </p>
         </div>
       </div>
     </Panel>
+  )
+}
+
+/** Whether what is stuck in this type is healed by itself. */
+function HealingOf(given: {
+  readonly type: string
+  readonly healing: AnswerOf<'getHealing'>
+  readonly isHeld: boolean
+}) {
+  const { type, healing, isHeld } = given
+  const held = healing.modes.filter((one) => one.type === type && one.mode !== 'auto')
+  const done = healing.scoreboard.filter((one) => one.type === type).reduce((all, { count }) => all + count, 0)
+  return (
+    <span>
+      <Link href="/healing">Healing</Link>:{' '}
+      {isHeld
+        ? 'held, its breaker is open'
+        : held.length === 0
+          ? 'by itself in every status'
+          : `not by itself in ${held.map(({ status, mode }) => `${status} (${mode})`).join(', ')}`}
+      {done > 0 ? `; ${done} healed so far` : ''}
+    </span>
   )
 }
 

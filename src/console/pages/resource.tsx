@@ -19,6 +19,7 @@ import {
 } from '../parts/bits.tsx'
 import { Diagram } from '../parts/diagram.tsx'
 import { Operations } from '../parts/operations.tsx'
+import { Ownership } from '../parts/conditions.tsx'
 import { Details } from '../parts/resource-tabs.tsx'
 import { Waterfall } from '../parts/waterfall.tsx'
 import { WhyPanel } from '../parts/why.tsx'
@@ -83,6 +84,7 @@ function Head({ resource }: { readonly resource: Resource }) {
         <span className="since">
           for <Age since={since} />
         </span>
+        <Ownership resource={resource} />
         {resource.orphans > 0 && <Tag tone="warn">{resource.orphans} left behind</Tag>}
         <span className="spring" />
         <Copy text={asCli('why', word(`${type}/${id}`))} label="CLI" />

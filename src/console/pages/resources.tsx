@@ -1,21 +1,12 @@
 // All resources, page by page from the server and only those in sight in the document; every filter is in the address.
+import './resources.css'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef, useState } from 'react'
 import { api, useCall, type Resource } from '../api.ts'
 import { useLifecycle } from '../lifecycle.ts'
-import {
-  Age,
-  Empty,
-  Loading,
-  PageHead,
-  Problem,
-  ResourceLink,
-  Status,
-  Tag,
-  useSettled,
-  useTitle,
-} from '../parts/bits.tsx'
+import { Empty, Loading, PageHead, Problem, useSettled, useTitle } from '../parts/bits.tsx'
+import { ColumnChooser, useColumns, type Column } from '../parts/columns.tsx'
 import { CreateButton } from '../parts/create.tsx'
 import { BulkButton } from '../parts/bulk-dialog.tsx'
 import { Views } from '../parts/views.tsx'
@@ -56,6 +47,8 @@ export default function Resources() {
     getNextPageParam: ({ nextPageToken }) => nextPageToken,
     refetchInterval: 10_000,
   })
+  const lifecycle = useLifecycle(type)
+  const columns = useColumns(lifecycle)
   const items = list.data?.pages.flatMap((page) => page.items) ?? []
   const total = list.data?.pages[0]?.total
   return (
@@ -64,6 +57,7 @@ export default function Resources() {
         title="Resources"
         lead={total === undefined ? 'Counting ...' : `${total.toLocaleString('en')} ${total === 1 ? 'fits' : 'fit'}`}
       >
+        <ColumnChooser lifecycle={type === '' ? undefined : lifecycle} columns={columns} />
         {type !== '' && (
           <BulkButton
             filter={{
@@ -97,6 +91,7 @@ export default function Resources() {
           isReading={list.isFetchingNextPage}
           onMore={() => void list.fetchNextPage()}
           total={total ?? items.length}
+          columns={columns}
         />
       )}
     </>
@@ -180,13 +175,14 @@ function Filters() {
         />{' '}
         only stuck
       </label>
-      {location.search !== '' && (
+      {[...query.keys()].some((name) => name !== 'columns') && (
         <button
           type="button"
           className="small"
           onClick={() => {
             setText('')
-            go('/resources', 'replace')
+            const columns = query.get('columns')
+            go(columns === null ? '/resources' : `/resources?${new URLSearchParams({ columns }).toString()}`, 'replace')
           }}
         >
           Clear
@@ -202,8 +198,11 @@ function Rows(given: {
   readonly isReading: boolean
   readonly onMore: () => void
   readonly total: number
+  readonly columns: readonly Column[]
 }) {
-  const { items, hasMore, isReading, onMore } = given
+  const { items, hasMore, isReading, onMore, columns } = given
+  const gridTemplateColumns = columns.map(({ width }) => width).join(' ')
+  const minWidth = Math.max(760, columns.length * 125)
   const box = useRef<HTMLDivElement>(null)
   const rows = useVirtualizer({
     count: items.length,
@@ -219,10 +218,10 @@ function Rows(given: {
   return (
     <div className="panel flush">
       <div className="grid-table" role="table" aria-label="Resources" aria-rowcount={given.total}>
-        <div className="grid-row head" role="row">
-          {['Id', 'Type', 'Status', 'For', 'Run', 'Description'].map((name) => (
-            <span key={name} role="columnheader">
-              {name}
+        <div className="grid-row head" role="row" style={{ gridTemplateColumns, minWidth }}>
+          {columns.map(({ key, title }) => (
+            <span key={key} role="columnheader">
+              {title}
             </span>
           ))}
         </div>
@@ -230,7 +229,7 @@ function Rows(given: {
         {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
         <div
           className="rows"
-          style={{ height: `min(62vh, ${items.length * rowHeight}px)` }}
+          style={{ height: `min(62vh, ${items.length * rowHeight}px)`, minWidth }}
           ref={box}
           tabIndex={0}
           role="rowgroup"
@@ -247,37 +246,14 @@ function Rows(given: {
                   className="grid-row"
                   role="row"
                   aria-rowindex={index + 1}
-                  style={{ transform: `translateY(${start}px)` }}
+                  style={{ transform: `translateY(${start}px)`, gridTemplateColumns }}
                   onClick={(event) => (event.target as HTMLElement).closest('a') === null && go(toResource(one))}
                 >
-                  <span role="cell">
-                    <ResourceLink of={one} />
-                    {one.name !== null && <span className="quiet"> {one.name}</span>}
-                  </span>
-                  <span role="cell" className="quiet">
-                    {one.type}
-                  </span>
-                  <span role="cell">
-                    <Status status={one.status} kind={one.kind} />
-                  </span>
-                  <span role="cell">
-                    <Age since={one.since} />
-                  </span>
-                  <span role="cell">
-                    {one.run !== null && (
-                      <>
-                        {one.run.operation} <span className="quiet">{one.run.step}</span>{' '}
-                        {one.run.state === 'parked' ? (
-                          <Tag tone="warn">parked</Tag>
-                        ) : (
-                          one.run.attempt > 1 && <Tag tone="warn">attempt {one.run.attempt}</Tag>
-                        )}
-                      </>
-                    )}
-                  </span>
-                  <span role="cell" className="quiet" title={one.description}>
-                    {one.description}
-                  </span>
+                  {columns.map(({ key, quiet = false, cell, whole }) => (
+                    <span key={key} role="cell" className={quiet ? 'quiet' : undefined} title={whole?.(one)}>
+                      {cell(one)}
+                    </span>
+                  ))}
                 </div>
               )
             })}

@@ -5,6 +5,7 @@ import { useAct } from '../parts/act.tsx'
 import { At, Copy, Countdown, Json, PageHead, Panel, Read, ResourceLink, Tag, useTitle } from '../parts/bits.tsx'
 import { Timeline } from '../parts/resource-tabs.tsx'
 import { runTone } from '../parts/run-rows.tsx'
+import { Attempts, LateResults } from '../parts/attempts.tsx'
 import { Waterfall } from '../parts/waterfall.tsx'
 import { useRefusal } from '../session.tsx'
 import { millis, span } from '../time.ts'
@@ -52,6 +53,7 @@ function Whole({ run }: { readonly run: Run }) {
         note={run.isOver ? undefined : run.owner === 0 ? 'waits for a worker' : `carried out by worker ${run.owner}`}
       >
         <Waterfall run={run} />
+        <Attempts run={run} />
         <dl className="facts">
           <div>
             <dt>Status of the resource</dt>
@@ -88,6 +90,7 @@ function Whole({ run }: { readonly run: Run }) {
           </ul>
         )}
       </Panel>
+      <LateResults run={run} />
       <div className="columns">
         <Panel title="What happened">
           <Timeline events={run.events ?? []} />
@@ -148,6 +151,7 @@ function Steer({ run }: { readonly run: Run }) {
             does: 'Skip step',
             danger: true,
             reason: 'needed',
+            confirm: run.resource.id,
             words: (
               <p>You vouch that the work of this step is done: the run goes on with the next one as if it were.</p>
             ),
@@ -170,6 +174,7 @@ function Steer({ run }: { readonly run: Run }) {
             does: 'Cancel the run',
             danger: true,
             reason: 'needed',
+            confirm: run.resource.id,
             words: <p>The run is taken as failed: what its lifecycle declares for that follows, undo included.</p>,
             given: ({ reason }) => ({ path, body: { reason } }),
             cli: ({ reason }) => asCli('cancel', run.id, '--reason', word(reason)),

@@ -1,6 +1,6 @@
 // Signing in: with an account and its password; a one-time ticket in the address signs in by itself.
 import { useState, type FormEvent } from 'react'
-import { api, queries, wordsOf } from '../api.ts'
+import { api, queries, useCall, wordsOf } from '../api.ts'
 import { useTitle } from '../parts/bits.tsx'
 
 /** The ticket stands behind # so that no server's log has it. */
@@ -17,6 +17,7 @@ export default function SignIn({ hasEnded }: { readonly hasEnded: boolean }) {
   const [password, setPassword] = useState('')
   const [fault, setFault] = useState('')
   useTitle('Sign in')
+  const oidc = useCall('signInWays', {}).data?.oidc ?? null
   const submit = async (event: FormEvent) => {
     event.preventDefault()
     try {
@@ -37,6 +38,14 @@ export default function SignIn({ hasEnded }: { readonly hasEnded: boolean }) {
           <p role="status">
             <b>Your session has ended.</b> Sign in again, and you are back where you were.
           </p>
+        )}
+        {oidc !== null && (
+          <>
+            <a className="button elsewhere" href={oidc.href}>
+              Sign in with {oidc.issuer}
+            </a>
+            <p className="or quiet">or with a local account</p>
+          </>
         )}
         <div className="field">
           <label htmlFor="account">Account</label>

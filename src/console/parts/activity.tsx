@@ -1,9 +1,9 @@
 // How many changes there were in each slice of the last minutes, by what they were; and the newest of them.
 import { useEvents } from '../live.ts'
-import { Link, toResource } from '../route.tsx'
 import { millis } from '../time.ts'
-import { At, useNow } from './bits.tsx'
-import { eventTone, eventWords } from './words.ts'
+import { useNow } from './bits.tsx'
+import { Newest } from './trends.tsx'
+import { eventTone } from './words.ts'
 
 const slices = 40
 const sliceMs = 15_000
@@ -45,16 +45,7 @@ export function Activity() {
         <span>10 min ago</span>
         <span>now</span>
       </p>
-      <ol className="feed">
-        {events.slice(0, 5).map(({ data }) => (
-          <li key={data.n} className={eventTone(data)}>
-            <At time={data.at} />{' '}
-            {data.resource !== null && <Link href={toResource(data.resource)}>{data.resource.id}</Link>}{' '}
-            <span>{eventWords(data)}</span>
-          </li>
-        ))}
-        {events.length === 0 && <li className="quiet">Nothing has happened yet.</li>}
-      </ol>
+      <Newest />
     </div>
   )
 }

@@ -3,10 +3,11 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import { useCall, type AnswerOf, type Resource } from '../api.ts'
 import { address, go, Link, toResource, usePlace, withQuery } from '../route.tsx'
 import { At, Empty, Json, Read, ResourceLink, Scroll, Status, Tag } from './bits.tsx'
+import { Conditions } from './conditions.tsx'
 import { RunRows } from './run-rows.tsx'
 import { eventTone, eventWords } from './words.ts'
 
-const tabs = ['timeline', 'relations', 'ledger', 'runs', 'properties', 'raw'] as const
+const tabs = ['timeline', 'conditions', 'relations', 'ledger', 'runs', 'properties', 'raw'] as const
 
 export function Details({
   resource,
@@ -36,6 +37,7 @@ export function Details({
       </div>
       <div role="tabpanel" id="tab-panel" aria-labelledby={`tab-${chosen}`}>
         {chosen === 'timeline' && <Read from={history}>{(page) => <Timeline events={page.items} />}</Read>}
+        {chosen === 'conditions' && <Conditions resource={resource} />}
         {chosen === 'relations' && <Relations of={resource} depth={0} />}
         {chosen === 'ledger' && <Ledger resource={resource} />}
         {chosen === 'runs' && <Runs resource={resource} />}

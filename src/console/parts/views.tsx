@@ -1,53 +1,70 @@
-// Filters that somebody comes back to, kept in this browser under the words of the filter itself.
-import { useState } from 'react'
+// Filters with their columns that somebody comes back to: kept on the server, for everybody of the tenant.
+import { useCall } from '../api.ts'
 import { go, Link } from '../route.tsx'
+import { useRefusal } from '../session.tsx'
+import { useAct } from './act.tsx'
 import { Icon } from './icon.tsx'
 
-const key = 'homeostat.views'
-
-function readViews(): readonly string[] {
-  try {
-    const kept: unknown = JSON.parse(localStorage.getItem(key) ?? '[]')
-    return Array.isArray(kept) ? kept.filter((one): one is string => typeof one === 'string') : []
-  } catch {
-    return []
-  }
-}
-
+/** A name to begin with: the words of the filter itself. */
 const nameOf = (search: string): string =>
-  [...new URLSearchParams(search)].map(([name, value]) => (name === 'stuck' ? 'stuck' : value)).join(' · ')
+  [...new URLSearchParams(search)]
+    .filter(([name]) => name !== 'columns')
+    .map(([name, value]) => (name === 'stuck' ? 'stuck' : value))
+    .join(' · ') || 'all resources'
 
 export function Views({ search }: { readonly search: string }) {
-  const [views, setViews] = useState(readViews)
-  const keep = (next: readonly string[]) => {
-    localStorage.setItem(key, JSON.stringify(next))
-    setViews(next)
-  }
+  const views = useCall('listViews', {}, { everyMs: 60_000 }).data?.items ?? []
+  const act = useAct()
+  const refusal = useRefusal('operate')
   if (views.length === 0 && search === '') return null
+  const keep = () =>
+    act({
+      route: 'saveView',
+      title: 'Keep this view',
+      does: 'Keep it',
+      words: <p>The filters and columns of this page get a name. Everybody of the tenant finds it here.</p>,
+      schema: { properties: { name: { type: 'string' } }, required: ['name'] },
+      start: { name: nameOf(search) },
+      given: ({ input }) => ({ body: { name: String(input['name'] ?? ''), search } }),
+      done: ({ name }) => `Kept as ${name}.`,
+    })
+  const forget = ({ id, name, by }: (typeof views)[number]) =>
+    act({
+      route: 'deleteView',
+      title: `Forget the view ${name}`,
+      does: 'Forget it',
+      danger: true,
+      words: <p>It was kept by {by}, and goes for everybody of the tenant. The resources stay as they are.</p>,
+      given: () => ({ path: { view: id } }),
+      done: () => `${name} is forgotten.`,
+    })
   return (
-    <div className="views">
+    <div className="views" role="group" aria-label="Kept views">
       {views.map((view) => (
-        <span key={view} className="view">
+        <span key={view.id} className="view">
           <Link
-            href={`/resources?${view}`}
-            aria-current={view === search ? 'true' : undefined}
-            onClick={(event) => (event.preventDefault(), go(`/resources?${view}`))}
+            href={`/resources?${view.search}`}
+            aria-current={view.search === search ? 'true' : undefined}
+            title={`kept by ${view.by}`}
+            onClick={(event) => (event.preventDefault(), go(`/resources?${view.search}`))}
           >
-            {nameOf(view)}
+            {view.name}
           </Link>
           <button
             type="button"
             className="ghost small"
-            aria-label={`Forget the view ${nameOf(view)}`}
-            onClick={() => keep(views.filter((one) => one !== view))}
+            aria-label={`Forget the view ${view.name}`}
+            disabled={refusal !== null}
+            title={refusal ?? undefined}
+            onClick={() => forget(view)}
           >
             <Icon name="close" />
           </button>
         </span>
       ))}
-      {search !== '' && !views.includes(search) && (
-        <button type="button" className="small" onClick={() => keep([...views, search])}>
-          Keep this view
+      {search !== '' && !views.some((view) => view.search === search) && (
+        <button type="button" className="small" disabled={refusal !== null} title={refusal ?? undefined} onClick={keep}>
+          Keep this view ...
         </button>
       )}
     </div>

@@ -60,6 +60,22 @@ export function eventWords(event: Event): string {
       return `${step === '' ? 'it' : step} failed for good: ${reason}; ${way(event)}`
     case 'undone':
       return `${step} undone, ${way(event)}`
+    case 'added':
+      return `added as ${event.to}`
+    case 'moved':
+      return `moved along, ${way(event)}`
+    case 'claimed':
+      return 'taken up by a worker'
+    case 'handedOver':
+      return 'handed over to another worker'
+    case 'imported':
+      return `brought in as ${event.to}`
+    case 'statusSet':
+      return `status set by hand${reason === '' ? '' : `: ${reason}`}; ${way(event)}`
+    case 'parked':
+      return `parked${reason === '' ? '' : `: ${reason}`}; it waits for somebody`
+    case 'preempted':
+      return `${operation === '' ? 'what was under way' : operation} interrupted, ${way(event)}`
     case 'probed':
       return `${detailOf(event).probe ?? 'the real world'} was asked and answers ${detailOf(event).answer ?? 'nothing'}${event.from === event.to ? '' : `, ${way(event)}`}`
     case 'resumed':

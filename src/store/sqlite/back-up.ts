@@ -5,6 +5,7 @@ import { backup, DatabaseSync } from 'node:sqlite'
 import { HomeostatError } from '../../base/errors.ts'
 import { translated } from './connection.ts'
 import { mustNotBeNewer, storeSchema, versionOf } from './migrations.ts'
+import { latestEvents } from './turns.ts'
 
 /**
  * How far epochs and incarnations go up. Whatever happened since the back-up was taken raised them by less: an epoch goes up by one at
@@ -83,7 +84,7 @@ export function lookThrough(file: string): BackedUp {
     const number = (sql: string) => Number(Object.values(db.prepare(sql).get() ?? { none: 0 })[0])
     return {
       resources: number('select count(*) from resource'),
-      events: number('select events from feed'),
+      events: number(`select events ${latestEvents}`),
       systemEpoch: number("select cast(value as integer) from setting where name = 'systemEpoch'"),
     }
   } catch (error) {

@@ -134,6 +134,24 @@ create table record (
 create table journal (n integer primary key, value text not null, hash text not null) strict;
 `
 
+/**
+ * Where the feed stands is written with the latest events: a row of its own was a page more in every commit. Of a commit that has no
+ * events it is written to the events before; so there is always a row of them, if need be an empty one.
+ */
+const headsWithEvents = `
+alter table event add column events integer;   -- these four only in the latest row
+alter table event add column runs integer;
+alter table event add column commits integer;
+alter table event add column writer integer;   -- who committed last: a number of its own for every handle
+insert into event (first, body) select 0, '[0,0,[]]' where not exists (select 1 from event);
+update event set (events, runs, commits, writer) = (select events, runs, commits, writer from feed)
+  where first = (select max(first) from event);
+alter table feed drop column events;
+alter table feed drop column runs;
+alter table feed drop column commits;
+alter table feed drop column writer;
+`
+
 const workers = `
 create table worker (
   no integer primary key,
@@ -150,7 +168,7 @@ export interface Schema {
   readonly migrations: readonly string[]
 }
 
-export const storeSchema: Schema = { what: 'store', migrations: [initial, records] }
+export const storeSchema: Schema = { what: 'store', migrations: [initial, records, headsWithEvents] }
 /** Heartbeats have a file of their own: they neither wait for commits nor make readers think that something was written. */
 export const workersSchema: Schema = { what: 'file of workers', migrations: [workers] }
 

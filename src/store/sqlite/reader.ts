@@ -31,6 +31,7 @@ import { fromText, stateColumns, stateOf, stateTables, toText } from './codec.ts
 import type { Connection } from './connection.ts'
 import type { EventLog, FoundRun, RunLog } from './logs.ts'
 import type { Shapes } from './shapes.ts'
+import { latestEvents } from './turns.ts'
 import { TenantReader } from './tenant-reader.ts'
 import type { Verifier } from './verifier.ts'
 
@@ -106,7 +107,7 @@ export class Reader {
     this.late = prepare('select body from late where no = ? order by id')
     this.openIncidents = prepare('select body from incident order by id desc limit ?')
     this.incidentsOf = prepare('select body from incident where no = ? order by id desc limit ?')
-    this.runHead = prepare('select runs from feed where one = 1')
+    this.runHead = prepare(`select runs ${latestEvents}`)
     this.readSetting = prepare('select value from setting where name = ?')
   }
 

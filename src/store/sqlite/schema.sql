@@ -1,13 +1,8 @@
 -- store.db
-CREATE TABLE event (first integer primary key, body text not null) strict;
+CREATE TABLE event (first integer primary key, body text not null, events integer, runs integer, commits integer, writer integer) strict;
 CREATE TABLE feed (
   one integer primary key check (one = 1),
-  events integer not null,
-  runs integer not null,
-  commits integer not null,
-  incarnations integer not null,
-  writer integer not null  -- who committed last: a number of its own for every handle
-) strict;
+  incarnations integer not null) strict;
 CREATE TABLE incident (
   id integer primary key,
   no integer not null,

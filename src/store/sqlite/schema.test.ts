@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openSqliteStore } from '../../sqlite.ts'
 import { sampleBatch, sampleKinds, sampleResource } from '../../testing/store-samples.ts'
 import { mustBeSound } from './connection.ts'
+import { storeSchema } from './migrations.ts'
 
 let folder = ''
 let file = ''
@@ -49,6 +50,22 @@ test('a store can be opened again, also only to look', async () => {
   expect(statSync(file).mode & 0o077).toBe(0)
 })
 
+test.each([0, 200])('a store of the schema before goes on where its feed stood, at event %i', async (events) => {
+  const db = new DatabaseSync(file)
+  db.exec(storeSchema.migrations.slice(0, 2).join('\n'))
+  db.exec('pragma user_version = 2')
+  db.exec(`update feed set events = ${events}, runs = 7, commits = 30, incarnations = 4, writer = 9`)
+  const entries = Array.from({ length: events }, () => '[0,0,0,0,1,1,1,1,1,0]').join()
+  if (events > 0) db.prepare('insert into event values (1, ?)').run(`[5,1,["tester"],${entries}]`)
+  db.close()
+  const store = openSqliteStore({ file })
+  await store.useKinds(sampleKinds)
+  const answer = await store.commit(sampleBatch([{ before: null, after: sampleResource(999) }]))
+  expect(answer).toEqual({ committed: true, first: events + 1 })
+  expect(await store.register({ name: 'next', leaseMs: 1_000, now: 1 })).toBe(5)
+  await store.close()
+})
+
 test('a newer schema is refused', async () => {
   await make()
   for (const [name, message] of [
@@ -81,9 +98,9 @@ test('damage is seen at opening: not a database, cut short, a feed that does not
   rmSync(file)
   await make()
   const db = new DatabaseSync(file)
-  db.exec('update feed set events = 0')
+  db.exec('update event set events = 0')
   expect(() => openSqliteStore({ file })).toThrow(corrupt)
-  db.exec('update feed set events = 200')
+  db.exec('update event set events = 200')
   db.close()
   await openSqliteStore({ file }).close()
   truncateSync(file, statSync(file).size - 3 * 4096)

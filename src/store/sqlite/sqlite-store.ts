@@ -38,7 +38,7 @@ import { RecordReader, RecordWriter } from './records.ts'
 import { rejudge } from './rejudge.ts'
 import { Shapes } from './shapes.ts'
 import { SheetWriter } from './sheet-writer.ts'
-import { Turns } from './turns.ts'
+import { latestEvents, Turns } from './turns.ts'
 import { Verifier } from './verifier.ts'
 import { Workers } from './workers.ts'
 import { Writer } from './writer.ts'
@@ -302,7 +302,7 @@ function mustLookSound(connection: Connection): void {
   const number = (sql: string) => Number((connection.prepare(sql).get() as unknown as [number])[0])
   // Of one moment: others may be writing.
   const { bytes, kept, head, last } = connection.reading(() => ({
-    head: number('select events from feed'),
+    head: number(`select events ${latestEvents}`),
     last: number('select coalesce(max(first), 0) from event'),
     bytes: number('select page_count * page_size from pragma_page_count, pragma_page_size'),
     kept: statSync(file).size + (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0),

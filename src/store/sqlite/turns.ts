@@ -1,4 +1,4 @@
-// One writing transaction after another: the turn at the file, the feed's row in it, and a commit that is either kept or undone.
+// One writing transaction after another: the turn at the file, where the feed stands in it, and a commit that is either kept or undone.
 import type { StatementSync } from 'node:sqlite'
 import { HomeostatError } from '../../base/errors.ts'
 import { translated, type Connection } from './connection.ts'
@@ -10,13 +10,16 @@ export interface Heads {
   readonly commits: number
 }
 
-/** The feed's row; `writer` is who wrote it last. */
+/** What the latest events say of the feed; `writer` is who wrote last. */
 export interface Feed extends Heads {
   readonly writer: number
 }
 
 export const sameHeads = (a: Heads, b: Heads): boolean =>
   a.commits === b.commits && a.events === b.events && a.runs === b.runs
+
+/** The row that says where the feed stands. */
+export const latestEvents = 'from event where first = (select max(first) from event)'
 
 export class Turns {
   readonly connection: Connection
@@ -29,8 +32,10 @@ export class Turns {
   constructor(connection: Connection, writer: number) {
     this.connection = connection
     this.writer = writer
-    this.readFeed = connection.prepare('select events, runs, commits, writer from feed where one = 1')
-    this.writeFeed = connection.prepare('update feed set events = ?, runs = ?, commits = ?, writer = ? where one = 1')
+    this.readFeed = connection.prepare(`select events, runs, commits, writer ${latestEvents}`)
+    this.writeFeed = connection.prepare(
+      'update event set events = ?, runs = ?, commits = ?, writer = ? where first = (select max(first) from event)',
+    )
   }
 
   feed(): Feed {

@@ -1,6 +1,6 @@
 // Where history is kept and for how long: partitions are made ahead of the events that go there, and dropped or emptied when all in
 // them is older than wanted. What a live run has written stays.
-import type { Millis } from '../../base/clock.ts'
+import { systemClock, type Millis } from '../../base/clock.ts'
 import type { Chunk } from './event-log.ts'
 import { chunkOf } from './states.ts'
 import type { Wire } from './wire.ts'
@@ -14,6 +14,8 @@ const historyLock = 0x4869_7374
 /** Clocks of processes differ: what is younger than the oldest live run by less than this stays too. */
 const skewMs = 600_000
 const rowsAtOnce = 2_000
+/** There is time to make a partition: whoever has just begun has other things to do. */
+const unhurriedMs = 1_000
 
 export interface Retention {
   /** Events, ended runs and late results from before this time go. */
@@ -34,6 +36,7 @@ export class History {
   /** The last partition ends before this number. */
   private until = 0
   private isMaking = false
+  private cancel = () => {}
 
   constructor(wires: Wires, log: (line: string) => void) {
     this.wires = wires
@@ -44,10 +47,16 @@ export class History {
   reached(n: number): void {
     if (n + madeAhead < this.until || this.isMaking) return
     this.isMaking = true
-    this.wires
-      .use((wire) => this.ensure(wire))
-      .catch((error: unknown) => this.log(`could not make a partition for events: ${(error as Error).message}`))
-      .finally(() => (this.isMaking = false))
+    this.cancel = systemClock.after(unhurriedMs, () => {
+      this.wires
+        .use((wire) => this.ensure(wire))
+        .catch((error: unknown) => this.log(`could not make a partition for events: ${(error as Error).message}`))
+        .finally(() => (this.isMaking = false))
+    })
+  }
+
+  close(): void {
+    this.cancel()
   }
 
   private async ensure(wire: Wire): Promise<void> {

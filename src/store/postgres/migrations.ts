@@ -1,6 +1,7 @@
 // The tables, as numbered changes, and the runner that brings a schema to the newest of them: in one transaction, under a lock that
 // lets one process do it while others wait. Never change a migration that was released: add another.
 import { HomeostatError } from '../../base/errors.ts'
+import { codeOf } from './failures.ts'
 import type { Wire } from './wire.ts'
 
 /**
@@ -161,7 +162,7 @@ const migrationLock = 0x486f6d65
 
 /** Brings the schema to the newest version, or refuses one that is newer. */
 export async function migrate(wire: Wire, schema: string, isReadonly: boolean): Promise<void> {
-  const found = await versionOf(wire, schema)
+  const found = await versionAtOnce(wire, schema)
   mustNotBeNewer(found, schema)
   if (found === migrations.length) return
   if (isReadonly)
@@ -191,6 +192,18 @@ export async function migrate(wire: Wire, schema: string, isReadonly: boolean): 
 
 async function hasSchema(wire: Wire, schema: string): Promise<boolean> {
   return (await wire.query('select 1 from pg_namespace where nspname = $1', [schema])).length > 0
+}
+
+/** The same outside a transaction, where a table that is not there may be asked: usually it is. */
+async function versionAtOnce(wire: Wire, schema: string): Promise<number> {
+  try {
+    const [row] = await wire.query(`select version from ${quoted(schema)}.schema_version`)
+    return Number(row?.[0] ?? 0)
+  } catch (error) {
+    // No such table, or no such schema.
+    if (codeOf(error) === '42P01' || codeOf(error) === '3F000') return 0
+    throw error
+  }
 }
 
 /** 0: there is nothing yet. */

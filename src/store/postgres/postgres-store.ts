@@ -149,27 +149,27 @@ class PostgresHandle implements PostgresStore {
   static async open(options: PostgresStoreOptions): Promise<PostgresHandle> {
     const { schema = 'homeostat', durability = 'disk', readonly = false, log } = options
     const connections = new Connections(options)
-    const opened: Wire[] = []
+    const { commits, loads, reads } = connections
     let store: PostgresHandle | null = null
     try {
-      const bare = () => connections.open({ settings: connections.base, statements: {} })
-      for (const wire of await Promise.all([bare(), bare()])) opened.push(wire)
-      const [first, second] = opened as [Wire, Wire]
-      const level = await mustSuit(first, second, durability, readonly)
-      await migrate(first, schema, readonly)
-      const newHandle = settingStatements.newHandle
-      const handle = readonly ? 0 : Number((await first.query(newHandle))[0]![0])
+      const writers = readonly ? reads : commits
+      await Promise.all([writers.warm(), loads.warm()])
+      const [level, handle] = await writers.use(async (first) => {
+        const found = await loads.use((second) => mustSuit(first, second, durability, readonly))
+        await migrate(first, schema, readonly)
+        return [found, readonly ? 0 : Number((await first.query(settingStatements.newHandle))[0]![0])] as const
+      })
       store = new PostgresHandle(options, connections, handle, level)
       if (readonly) await store.shapes.reload()
-      else await Promise.all([store.session.start(), store.shapes.reload(), connections.loads.warm()])
+      else await Promise.all([store.session.start(), store.shapes.reload()])
+      // The first who reads finds it open.
+      reads.warm().catch(() => {})
       log?.(`opened ${shownAddress(options.url)}, schema ${schema}; commits survive: ${level}`)
       return store
     } catch (error) {
       await store?.session.close()
       await connections.close()
       throw error
-    } finally {
-      for (const wire of opened) await wire.close().catch(() => {})
     }
   }
 
@@ -333,6 +333,7 @@ class PostgresHandle implements PostgresStore {
   async close(): Promise<void> {
     this.listeners.clear()
     this.committer.close()
+    this.past.close()
     this.waiting.close()
     for (const heartbeat of this.heartbeats) await heartbeat.stop()
     await this.session.close()

@@ -11,12 +11,16 @@ const levels: readonly Durability[] = ['none', 'disk', 'standby']
 
 const oldestVersion = 140_000
 
+const mark = `set_config('homeostat.session', $1, false)`
+
 /** Answers how durable commits are, with these settings of the session. */
 export async function mustSuit(wire: Wire, other: Wire, wanted: Durability, isReadonly: boolean): Promise<Durability> {
-  const [row] =
-    await wire.query(`select current_setting('server_version_num'), current_setting('server_version'), pg_is_in_recovery(),
+  const [row] = await wire.query(
+    `select current_setting('server_version_num'), current_setting('server_version'), pg_is_in_recovery(),
     current_setting('fsync'), current_setting('synchronous_commit'), current_setting('synchronous_standby_names'),
-    current_setting('server_encoding')`)
+    current_setting('server_encoding'), ${mark}`,
+    ['first'],
+  )
   const [number, version, recovery, fsync, commit, standbys, encoding] = row as readonly string[]
   mustBeNewEnough(Number(number), version!)
   if (encoding !== 'UTF8')
@@ -53,8 +57,6 @@ function levelOf({ fsync, commit, standbys }: { fsync: string; commit: string; s
 
 /** A pooler that hands a connection on after each transaction mixes up sessions: locks, statements and listening would go astray. */
 async function mustHaveSessions(wire: Wire, other: Wire): Promise<void> {
-  const mark = `set_config('homeostat.session', $1, false)`
-  await wire.query(`select ${mark}`, ['first'])
   await other.query(`select ${mark}`, ['second'])
   const [row] = await wire.query(`select current_setting('homeostat.session', true), pg_backend_pid()`)
   if (row![0] === 'first' && Number(row![1]) === wire.pid) return

@@ -1,13 +1,17 @@
-// One connection to the server: opened with its settings and its statements prepared, used by one question at a time, and watched:
+// One connection to the server: opened with its settings, used by one question at a time, and watched:
 // a connection that fails is never used again.
 import pg from 'pg'
 import type { ClientConfig, Submittable } from 'pg'
+import { assert } from '../../base/assert.ts'
 import { systemClock } from '../../base/clock.ts'
 import { HomeostatError } from '../../base/errors.ts'
 import { Frame } from './frame.ts'
 import { Pipeline, type Row, type Step } from './pipeline.ts'
 
-/** Named statements, by name. They are prepared when a connection opens: in the middle of a failed pipeline it would be skipped. */
+/**
+ * Named statements, by name. Each is prepared before the first pipeline that names it: inside one, after a statement that fails, it would be
+ * skipped. Most programs need few of them, and the server takes its time for each.
+ */
 export type Statements = Readonly<Record<string, string>>
 
 export interface WireOptions {
@@ -31,19 +35,23 @@ export class Wire {
   /** One question at a time: its answer means that the frame has been read. */
   private readonly frame = new Frame()
   private readonly answerMs: number | undefined
-  /** Of statements that were prepared when they were first asked. */
+  private readonly statements: Statements
+  /** Names of the statements that the server knows. */
+  private readonly known = new Set<string>()
+  /** Of statements without a name that were prepared when they were first asked. */
   private readonly names = new Map<string, string>()
   isOpen = true
 
-  private constructor(client: pg.Client, answerMs: number | undefined) {
+  private constructor(client: pg.Client, { answerMs, statements }: WireOptions) {
     this.client = client
     this.answerMs = answerMs
+    this.statements = statements
   }
 
   static async open(options: WireOptions): Promise<Wire> {
-    const { address, settings, statements, openMs, onGone, onNotification } = options
+    const { address, settings, openMs, onGone, onNotification } = options
     const client = new pg.Client({ ...address, connectionTimeoutMillis: openMs, keepAlive: true })
-    const wire = new Wire(client, options.answerMs)
+    const wire = new Wire(client, options)
     let isReady = false
     const gone = (error: Error) => {
       if (!wire.isOpen) return
@@ -58,8 +66,6 @@ export class Wire {
     try {
       const sets = Object.entries(settings).map(([name, value]) => `set ${name} to ${value}`)
       if (sets.length > 0) await client.query(sets.join(';'))
-      const named = Object.entries(statements)
-      if (named.length > 0) await prepareAll(client, named)
       isReady = true
       // What was noticed while opening says nothing about commits.
       wire.notices = 0
@@ -82,12 +88,25 @@ export class Wire {
 
   /** All of them in one transaction; the rows of each. */
   run(steps: readonly Step[]): Promise<readonly (readonly Row[])[]> {
-    return this.inTurn(
-      () =>
-        new Promise((resolve, reject) => {
-          this.client.query(new Pipeline(this.frame, steps, resolve, reject) as unknown as Submittable)
-        }),
+    return this.inTurn(async () => {
+      if (steps.some(({ name }) => !this.known.has(name))) await this.prepare(steps)
+      return new Promise((resolve, reject) => {
+        this.client.query(new Pipeline(this.frame, steps, resolve, reject) as unknown as Submittable)
+      })
+    })
+  }
+
+  private async prepare(steps: readonly Step[]): Promise<void> {
+    const names = new Set(steps.map(({ name }) => name).filter((name) => !this.known.has(name)))
+    await prepareAll(
+      this.client,
+      [...names].map((name) => {
+        const text = this.statements[name]
+        assert(text !== undefined, `no statement ${name}`)
+        return [name, text]
+      }),
     )
+    for (const name of names) this.known.add(name)
   }
 
   /** One statement of its own, or several without values. */

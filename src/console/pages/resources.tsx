@@ -48,7 +48,7 @@ export default function Resources() {
     refetchInterval: 10_000,
   })
   const lifecycle = useLifecycle(type)
-  const columns = useColumns(lifecycle)
+  const columns = useColumns()
   const items = list.data?.pages.flatMap((page) => page.items) ?? []
   const total = list.data?.pages[0]?.total
   return (

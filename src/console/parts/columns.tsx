@@ -104,7 +104,7 @@ const propertiesOf = (lifecycle: Lifecycle | undefined): readonly Column[] =>
   Object.keys(lifecycle?.properties?.properties ?? {}).map(ofProperty)
 
 /** Those that the address names, in its order; else the usual ones. The first leads to the resource and is always there. */
-export function useColumns(lifecycle: Lifecycle | undefined): readonly Column[] {
+export function useColumns(): readonly Column[] {
   const { query } = usePlace()
   const keys = query.get('columns')?.split(',') ?? usual
   const found = keys.flatMap((key) => {

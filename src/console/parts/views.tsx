@@ -25,7 +25,7 @@ export function Views({ search }: { readonly search: string }) {
       words: <p>The filters and columns of this page get a name. Everybody of the tenant finds it here.</p>,
       schema: { properties: { name: { type: 'string' } }, required: ['name'] },
       start: { name: nameOf(search) },
-      given: ({ input }) => ({ body: { name: String(input['name'] ?? ''), search } }),
+      given: ({ input }) => ({ body: { name: input['name'] as string, search } }),
       done: ({ name }) => `Kept as ${name}.`,
     })
   const forget = ({ id, name, by }: (typeof views)[number]) =>

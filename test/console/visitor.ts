@@ -130,11 +130,11 @@ export class Visitor {
   }
 
   async type(label: string | RegExp, text: string): Promise<void> {
-    await this.page.getByLabel(label).first().fill(text)
+    await this.page.getByLabel(label).and(this.page.locator('input:not([type=checkbox]), textarea')).first().fill(text)
   }
 
   async choose(label: string | RegExp, value: string): Promise<void> {
-    await this.page.getByLabel(label).first().selectOption(value)
+    await this.page.getByLabel(label).and(this.page.locator('select')).first().selectOption(value)
   }
 
   /** The dialog that is open: fills in a reason and the name to be typed, and does it. */

@@ -4,8 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { openPostgresStore } from '../../src/postgres.ts'
 import { seededRandom } from '../../src/base/random.ts'
+import { defaultSettings } from '../../src/engine/options.ts'
+import { compilePlans } from '../../src/lifecycle/compile-plan.ts'
+import { openPostgresStore } from '../../src/postgres.ts'
+import { boundOfRunning } from '../../src/testing/settle-bound.ts'
 import { ask, carryOut, Cluster } from './cluster.ts'
 import { Cloud } from './cloud.ts'
 import { acknowledgedIn, readDatabase, type Evidence } from './evidence.ts'
@@ -13,7 +16,7 @@ import { isOnTheWay, isUnswept, judge, type Verdict } from './judge.ts'
 import type { ClientCounts } from './messages.ts'
 import { Proxy } from './proxy.ts'
 import { scheduleOf, type Fault, type FaultKind, type Planned } from './schedule.ts'
-import { lifecycles, schema } from './systems.ts'
+import { engineSettings, lifecycles, schema } from './systems.ts'
 import { pause, until } from './waiting.ts'
 import { watch } from './watch.ts'
 import { killChildren, LoadClient, WorkerPool } from './worker-pool.ts'
@@ -27,8 +30,8 @@ export interface CampaignOptions {
   readonly only?: readonly FaultKind[] | undefined
   /** These instead of those of the seed; each is carried out, however long it takes. */
   readonly faults?: readonly Planned[] | undefined
-  /** How long everything may take to settle after the last fault. */
-  readonly boundMs: number
+  /** No longer than this is waited for what is to settle; left out: as long as it may take by its declared deadlines. */
+  readonly atMostMs?: number | undefined
   /** A control: the standby is asynchronous, and what was acknowledged may be lost. */
   readonly isCareless?: boolean | undefined
   readonly onProgress?: ((progress: Progress) => void) | undefined
@@ -52,12 +55,15 @@ export interface Outcome {
   /** Failovers whose primary was killed; that of the others was frozen, and woke up. */
   readonly killedInFailOvers: number
   readonly settleMs: number
+  /** How long it may have taken: computed from what was on the way when the faults stopped. */
+  readonly boundMs: number
   /** Late results that were refused and kept; calls that the outside world refused for their epoch. */
   readonly fenced: { readonly late: number; readonly calls: number }
   readonly parked: number
 }
 
 const patienceMs = 2_000
+const plans = compilePlans(lifecycles)
 
 export class Campaign {
   readonly #options: CampaignOptions
@@ -180,10 +186,13 @@ export class Campaign {
         return workers.kill(fault.pick)
       case 'freezeWorker':
         return workers.freeze(fault.pick, fault.ms)
-      case 'cutCommit':
+      case 'cutCommit': {
+        const { cuts } = proxy
         proxy.cutNext(fault.cut)
+        if (this.#options.faults !== undefined) await until('a commit is cut', 60_000, () => proxy.cuts > cuts)
         // Counted when it has happened.
         return false
+      }
       case 'cutLinks':
         proxy.cutLinks(by(fault.seed, fault.part))
         return true
@@ -243,13 +252,15 @@ export class Campaign {
     await Promise.all(held.map((client) => client.end().catch(() => {})))
   }
 
-  /** No more faults; answers how long it took until nothing was on the way. */
-  async #settle(): Promise<number> {
-    const { boundMs } = this.#options
+  /** No more faults; answers how long it took until nothing was on the way, and how long it may have taken. */
+  async #settle(): Promise<Pick<Outcome, 'settleMs' | 'boundMs'>> {
     this.#proxy!.heal()
     this.#workers!.setClocksRight()
     const begun = performance.now()
     await this.#client!.finish(30_000)
+    const { rows } = await readDatabase(this.#cluster!.url)
+    const declaredMs = boundOfRunning(plans, { ...defaultSettings, ...engineSettings }, rows.filter(isOnTheWay))
+    const boundMs = Math.min(performance.now() - begun + declaredMs, this.#options.atMostMs ?? Infinity)
     const left = () => boundMs - (performance.now() - begun)
     let settledSince = 0
     while (left() > 0) {
@@ -257,10 +268,10 @@ export class Campaign {
       if (!isSettled) settledSince = 0
       else if (settledSince === 0) settledSince = performance.now()
       // Settled means: and stays so.
-      else if (performance.now() - settledSince > 1_500) return settledSince - begun
+      else if (performance.now() - settledSince > 1_500) return { settleMs: settledSince - begun, boundMs }
       await pause(100)
     }
-    return boundMs
+    return { settleMs: boundMs, boundMs }
   }
 
   async #isSettled(): Promise<boolean> {
@@ -277,7 +288,7 @@ export class Campaign {
     return (await this.#cloud!.world.leaks(known)).every(({ kind }) => kind === 'hypervisor')
   }
 
-  async #judge(settleMs: number): Promise<Outcome> {
+  async #judge(settled: Pick<Outcome, 'settleMs' | 'boundMs'>): Promise<Outcome> {
     await this.#workers!.end()
     const database = await readDatabase(this.#cluster!.url)
     const evidence: Evidence = {
@@ -294,7 +305,7 @@ export class Campaign {
       verdict: judge(evidence, lifecycles),
       evidence,
       killedInFailOvers: this.#killedInFailOvers,
-      settleMs,
+      ...settled,
       fenced: { late, calls: this.#cloud!.staleRefused },
       parked: evidence.rows.filter((row) => row.isParked && !isOnTheWay(row)).length,
     }

@@ -22,6 +22,8 @@ export interface Row {
   /** When it is to go on; for telling what it waits for. */
   readonly due: number | null
   readonly run: string | null
+  /** What is under way; null: nothing, or it has no run of its own. */
+  readonly operation: string | null
 }
 
 export interface Told {
@@ -239,5 +241,6 @@ function rowOf(row: (string | null)[], shapes: ReadonlyMap<number, Shape>): Row 
     })),
     due: due == null ? null : Number(due),
     run: run == null ? null : `${run} ${rest}`,
+    operation: run == null ? null : ((JSON.parse(run) as unknown[])[2] as string),
   }
 }

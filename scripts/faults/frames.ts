@@ -37,7 +37,7 @@ export function statementOf(frame: Buffer): string {
   return portalEnd < 0 || end < 0 ? '' : frame.toString('utf8', portalEnd + 1, end)
 }
 
-/** The statement that numbers a commit: an exchange with it commits when its Sync arrives. */
-const numbering = 'number'
+/** The statements that number a commit: an exchange with one of them commits when its Sync arrives. */
+const numbering = new Set(['number', 'numberEnds'])
 export const isCommit = (exchange: readonly Buffer[]): boolean =>
-  exchange.some((frame) => statementOf(frame) === numbering)
+  exchange.some((frame) => numbering.has(statementOf(frame)))

@@ -131,8 +131,8 @@ const ledgerCount = ({ ledger }: Row, name: string): number =>
 /** Hypervisors belong to the nodes for ever, without a record. */
 const unrecorded = new Set(['hypervisor'])
 
-/** One that is being swept waits for its sweeper, also for one that was killed: at most ten minutes, by declaration. */
-export const isUnswept = ({ ledger }: Row): boolean => ledger.some(({ state }) => state === orphaned)
+/** Also one that is being swept: whose sweeper was killed is swept by another. */
+export const isUnswept = ({ ledger }: Row): boolean => ledger.some(({ state }) => state >= orphaned)
 
 function strays({ rows, truth }: Evidence): string[] {
   const known = new Set(rows.flatMap(({ ledger }) => ledger.map(({ name }) => name)))

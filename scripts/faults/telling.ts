@@ -33,11 +33,12 @@ export interface Summary {
   readonly commits: number
   readonly events: number
   readonly settledMs: number
+  readonly boundMs: number
   readonly seed: number
 }
 
 export function summaryOf(
-  { verdict, done, evidence, fenced, settleMs, killedInFailOvers }: Outcome,
+  { verdict, done, evidence, fenced, settleMs, boundMs, killedInFailOvers }: Outcome,
   seed: number,
 ): Summary {
   const { killWorker = 0, freezeWorker = 0, cutCommit = 0, killPrimary = 0, killStandby = 0, failOver = 0 } = done
@@ -63,6 +64,7 @@ export function summaryOf(
     commits: evidence.commits.length,
     events: evidence.numbered,
     settledMs: Math.round(settleMs),
+    boundMs: Math.round(boundMs),
     seed,
   }
 }
@@ -127,7 +129,10 @@ function figureLines({ counts, parked }: Outcome, summary: Summary): string[] {
       'commits and events replayed',
       `${summary.commits.toLocaleString('en')}; ${summary.events.toLocaleString('en')}`,
     ),
-    row('settled after the last fault', `${(summary.settledMs / 1_000).toFixed(1)} s`),
+    row(
+      'settled after the last fault; bound by the declared deadlines of what was on the way',
+      `${(summary.settledMs / 1_000).toFixed(1)} s; ${Math.round(summary.boundMs / 1_000)} s`,
+    ),
     row('runs that wait for a person by declaration', parked),
     '',
     `Not among the faults: ${leftOut.join('; ')}.`,

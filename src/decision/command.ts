@@ -233,6 +233,8 @@ export interface SweepOrphan {
   readonly no: No
   readonly name: string
   readonly sweeper: Incarnation
+  /** A sweeper that is known to be gone: it is at nothing any more. */
+  readonly gone?: Incarnation | undefined
   readonly by: string
 }
 

@@ -18,7 +18,8 @@ function find(draft: Draft, no: number, name: string): { readonly resource: Reso
 
 export function sweepOrphan(draft: Draft, command: SweepOrphan): Resource {
   const { resource, entry } = find(draft, command.no, command.name)
-  if (entry.state === 'sweeping' && entry.sweeper !== command.sweeper && entry.since + sweepLeaseMs > draft.now) {
+  const isAnothers = entry.state === 'sweeping' && entry.sweeper !== command.sweeper
+  if (isAnothers && entry.sweeper !== command.gone && entry.since + sweepLeaseMs > draft.now) {
     throw new Refusal('operation_in_progress', `'${command.name}' is being swept already.`)
   }
   const after = draft.change(resource, {
@@ -28,7 +29,7 @@ export function sweepOrphan(draft: Draft, command: SweepOrphan): Resource {
   return after
 }
 
-/** A sweeper that says nothing for so long is taken for gone; what it destroys is destroyed by name, so twice does no harm. */
+/** A sweeper that lives and says nothing for so long has hung; what it destroys is destroyed by name, so twice does no harm. */
 export const sweepLeaseMs = 600_000
 
 export function orphanEnded(draft: Draft, command: OrphanEnded): Resource {

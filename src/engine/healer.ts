@@ -28,6 +28,8 @@ export interface HealerOptions {
   readonly ownerForHealed: () => Incarnation
   readonly healEveryMs: number
   readonly overdueSlackMs: number
+  /** Somebody was found to be gone. */
+  readonly onGone?: () => void
   /** Gone incarnations are shown for so long. */
   readonly keepGoneMs: number
 }
@@ -143,6 +145,7 @@ export class Healer {
     // A lease that was renewed at the last moment is not among the gone when looked at again.
     const after = hasEnded ? await store.workers(clock.now()) : rows
     const gone = after.filter((row) => row.no !== me && row.state !== 'live').map((row) => row.no)
+    if (gone.some((no) => !this.#ended.has(no))) this.#options.onGone?.()
     for (const no of gone) this.#ended.add(no)
     return gone
   }

@@ -1,5 +1,6 @@
 // Destroys, or lists, what exists in the real world and nobody owns: orphans of the ledger, and things in a driver's inventory
-// that no ledger names. An orphan is claimed first, so that only one sweeper is at it; destroying twice does no harm.
+// that no ledger names. An orphan is claimed first, so that only one sweeper is at it; from one whose incarnation is gone it is taken
+// over. Destroying twice does no harm.
 import type { Clock, Millis } from '../base/clock.ts'
 import { HomeostatError } from '../base/errors.ts'
 import type { Ask } from '../decision/situation.ts'
@@ -92,6 +93,11 @@ export class Sweeper {
     return [...this.#strays.values()]
   }
 
+  /** A worker is gone, and with it perhaps a sweep. */
+  wake(): void {
+    this.#rhythm.wake()
+  }
+
   committed(writes: readonly Write[]): void {
     for (const { before, after } of writes) {
       if (before?.ledger !== after.ledger && after.ledger.some((entry) => entry.state === 'orphaned'))
@@ -103,7 +109,10 @@ export class Sweeper {
     const { store, clock, sweepEveryMs, inventoryEveryMs } = this.#options
     for (let after = 0; ;) {
       const found = await store.work({ work: 'orphans' }, clock.now(), pageSize, after)
-      await this.#sweepAll(found.flatMap((resource) => this.#sweepable(resource).map((entry) => ({ resource, entry }))))
+      const gone = await this.#goneAmong(found)
+      await this.#sweepAll(
+        found.flatMap((resource) => this.#sweepable(resource, gone).map((entry) => ({ resource, entry }))),
+      )
       if (found.length < pageSize) break
       after = found.at(-1)!.no
     }
@@ -121,13 +130,26 @@ export class Sweeper {
     return next
   }
 
-  #sweepable(resource: Resource): readonly LedgerEntry[] {
+  /** Sweepers of these that are no more: their process died, their lease ran out, or they said goodbye in the middle of it. */
+  async #goneAmong(resources: readonly Resource[]): Promise<ReadonlySet<Incarnation>> {
+    const { store, clock, me } = this.#options
+    const gone = new Set<Incarnation>()
+    for (const { ledger } of resources) {
+      for (const { state, sweeper } of ledger) if (state === 'sweeping' && sweeper !== me) gone.add(sweeper)
+    }
+    if (gone.size === 0) return gone
+    for (const { no, state } of await store.workers(clock.now())) if (state === 'live') gone.delete(no)
+    return gone
+  }
+
+  #sweepable(resource: Resource, gone: ReadonlySet<Incarnation>): readonly LedgerEntry[] {
     const { clock, policyOf, me } = this.#options
     if (policyOf(resource.type) !== 'sweep' || this.#driverOf(resource.type) === undefined) return []
     return resource.ledger.filter((entry) => {
       if ((this.#failed.get(entry.name)?.nextAt ?? 0) > clock.now()) return false
       if (entry.state === 'orphaned') return true
-      return entry.state === 'sweeping' && (entry.sweeper === me || entry.since + sweepLeaseMs <= clock.now())
+      if (entry.state !== 'sweeping') return false
+      return entry.sweeper === me || gone.has(entry.sweeper) || entry.since + sweepLeaseMs <= clock.now()
     })
   }
 
@@ -161,7 +183,8 @@ export class Sweeper {
   ): Promise<string | null> {
     const { door, me } = this.#options
     const { no } = resource
-    const taken = await door.ask({ kind: 'sweepOrphan', no, name: entry.name, sweeper: me, by }, noted.begun)
+    const [gone] = await this.#goneAmong([{ ...resource, ledger: [entry] }])
+    const taken = await door.ask({ kind: 'sweepOrphan', no, name: entry.name, sweeper: me, gone, by }, noted.begun)
     if (!taken.accepted) {
       const { code, message } = taken.rejection
       throw new HomeostatError(code, message)

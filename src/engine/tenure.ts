@@ -88,7 +88,13 @@ export class Tenure {
     this.acting = {
       worker,
       claimer: new Claimer({ ...context, worker, me, pollMs: settings.pollMs }),
-      healer: new Healer({ ...context, ...settings, me, ownerForHealed: () => (worker.room > 0 ? me : 0) }),
+      healer: new Healer({
+        ...context,
+        ...settings,
+        me,
+        ownerForHealed: () => (worker.room > 0 ? me : 0),
+        onGone: () => this.acting?.sweeper.wake(),
+      }),
       timekeeper: new Timekeeper({ ...context, pollMs: settings.pollMs }),
       sweeper: new Sweeper({ ...context, ...settings, me, policyOf: (type) => settings.sweep[type] ?? 'sweep' }),
     }

@@ -2,7 +2,7 @@
 // one of its name, is not begun once others have ended its run (G6, but for a short time that the design allows), undos come last
 // first. And at the end: nothing exists that no record names (G7).
 import type { Millis } from '../base/clock.ts'
-import { parseRunId } from '../decision/state.ts'
+import { parseRunId, type Incarnation } from '../decision/state.ts'
 import { trustMs } from '../engine/run-watch.ts'
 import type { Checkers } from './checkers.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
@@ -15,7 +15,7 @@ export class CallChecks implements WorldWatch {
   readonly #checkers: Checkers
   readonly #isFar: boolean
   readonly #live = new Map<string, WorldCall>()
-  readonly #sweeps = new Map<string, WorldCall>()
+  readonly #sweeps = new Map<string, { readonly call: WorldCall; readonly by: Incarnation }>()
   began = 0
 
   constructor(checkers: Checkers, isFar: boolean) {
@@ -39,7 +39,7 @@ export class CallChecks implements WorldWatch {
     const about = { resource: call.seen.resource, call }
     this.#checkers.tell(call.process.name, '←', `${call.function} ${outcome}`, about)
     if (call.sweeps !== null) {
-      if (this.#sweeps.get(call.sweeps) === call) this.#sweeps.delete(call.sweeps)
+      if (this.#sweeps.get(call.sweeps)?.call === call) this.#sweeps.delete(call.sweeps)
       return
     }
     const name = nameOf(call)
@@ -121,12 +121,15 @@ export class CallChecks implements WorldWatch {
     // What no ledger names cannot be claimed; it is destroyed by its name, so twice does no harm.
     if (!this.#isNamed(orphan)) return this.#checkers.situations.saw('stray found')
     const other = this.#sweeps.get(orphan)
-    if (other !== undefined && other.process.isRunning && call.process !== other.process) {
-      const sinceMs = this.#checkers.now - other.startedAt
+    const { seen, wall, now } = this.#checkers
+    // Whoever has lost its lease does not know it yet, or its call does not obey.
+    const isAtIt = other !== undefined && other.call.process.isRunning && !seen.isGone(other.by, wall)
+    if (isAtIt && call.process !== other.call.process) {
+      const sinceMs = now - other.call.startedAt
       // A sweeper gives up after a minute; only then may another one be at it.
       if (sinceMs < 60_000) this.#checkers.fail('sweeping', `${orphan} is swept by two at once`)
     }
-    this.#sweeps.set(orphan, call)
+    this.#sweeps.set(orphan, { call, by: seen.incarnationOf(call.process) })
   }
 
   /** Its sweeper has told how it ended, or has given up, although its call may hang for ever. */

@@ -282,10 +282,9 @@ export class EventChecks {
     const at = this.#checkers.wall
     const name = word(event, 'orphan')
     const entry = before?.ledger.find((one) => one.name === name)
-    if (entry?.state !== 'sweeping' || `sweeper ${entry.sweeper}` === by) return
-    if (entry.since + sweepLeaseMs > at && !this.#checkers.seen.isGone(entry.sweeper, at)) {
-      this.#checkers.fail('sweeping', `${name} of resource ${no} is swept by ${by} and by ${entry.sweeper} at once`)
-    }
+    if (entry?.state !== 'sweeping' || `sweeper ${entry.sweeper}` === by || entry.since + sweepLeaseMs <= at) return
+    if (this.#checkers.seen.isGone(entry.sweeper, at)) return this.#checkers.saw('sweep taken over from a dead worker')
+    this.#checkers.fail('sweeping', `${name} of resource ${no} is swept by ${by} and by ${entry.sweeper} at once`)
   }
 
   /** A run that ended with its undoing has taken back every begun step that can be taken back. */

@@ -25,6 +25,30 @@ const againMs = (failure: FailurePlan | null): number => failure?.tryAgain?.atMo
 /** Depth of asks: a run that waits for others that wait for others. */
 const chain = 3
 
+/** Until somebody who has it is known to be gone, or it is known to be overdue, and another has taken it. */
+const findingMs = ({ leaseMs, healEveryMs, overdueSlackMs, pollMs }: EngineSettings): number =>
+  leaseMs + 60_000 + healEveryMs + overdueSlackMs + pollMs
+
+/** The same for what is known to be on the way, and for nothing else: by the declared deadlines of those operations. */
+export function boundOfRunning(
+  plans: Plans,
+  settings: EngineSettings,
+  running: readonly { readonly type: string; readonly operation: string | null }[],
+): number {
+  let longest = 0
+  for (const { type, operation } of running) {
+    const { operations } = plans.get(type)!
+    const known = operation === null ? undefined : operations.get(operation)
+    // Without a run of its own it is healed: then any of its operations may follow.
+    for (const one of known === undefined ? operations.values() : [known]) {
+      const isAsking = one.steps.some((step) => step.asks.length > 0)
+      longest = Math.max(longest, (isAsking ? chain : 1) * (findingMs(settings) + operationMs(one)))
+    }
+  }
+  const { sweepEveryMs, inventoryEveryMs, strayGraceMs } = settings
+  return findingMs(settings) + longest + 2 * (sweepEveryMs + inventoryEveryMs + strayGraceMs)
+}
+
 export function settleBoundMs(plans: Plans, settings: EngineSettings, skewMs: number): number {
   let longest = 0
   for (const plan of plans.all) {
@@ -33,6 +57,5 @@ export function settleBoundMs(plans: Plans, settings: EngineSettings, skewMs: nu
       if (row.probe !== null) longest = Math.max(longest, 4 * probeDeadlineMs + row.probe.againMs)
     }
   }
-  const finding = settings.leaseMs + 60_000 + settings.healEveryMs + settings.overdueSlackMs + settings.pollMs
-  return chain * (finding + longest) + settings.sweepEveryMs + 2 * skewMs
+  return chain * (findingMs(settings) + longest) + settings.sweepEveryMs + 2 * skewMs
 }

@@ -26,6 +26,7 @@ export const situations = {
   'timer refused': 'A timer asked for an operation that was refused.',
   'orphan swept': 'A sweeper destroyed what nobody owned.',
   'orphan sweep raced': 'Two sweepers wanted the same orphan; one was refused.',
+  'sweep taken over from a dead worker': 'A sweeper was gone in the middle of a sweep, and another went on at once.',
   'sweep failed': 'A sweeper could not destroy an orphan and tried again.',
   'stray found': 'Something existed that no ledger named, and it was destroyed.',
   'budget spent': 'A run was resumed too often, and its failure answer followed.',

@@ -20,7 +20,7 @@ const faults: readonly Planned[] = [
 ]
 
 test('faults of every kind lose, double and leave nothing', { timeout: 180_000 }, async () => {
-  const campaign = new Campaign({ seed: 1, workers: 2, users: 8, boundMs: 90_000, faults, seconds: 5 })
+  const campaign = new Campaign({ seed: 1, workers: 2, users: 8, atMostMs: 90_000, faults, seconds: 5 })
   const { verdict, done, evidence } = await campaign.run()
   expect(verdict).toEqual({ lost: [], doubled: [], illegal: [], zombieWrites: [], stuck: [], rules: [], strays: [] })
   expect(isClean(verdict)).toBe(true)
@@ -43,7 +43,7 @@ test(
   async () => {
     // The old primary wakes up beside the new one, and those who still have it are told "yes".
     const faults: readonly Planned[] = [{ atMs: 500, does: 'failOver', loss: 'frozen', aliveMs: 4_000 }]
-    const options = { seed: 2, workers: 2, users: 8, boundMs: 5_000, faults, seconds: 2, isCareless: true }
+    const options = { seed: 2, workers: 2, users: 8, atMostMs: 5_000, faults, seconds: 2, isCareless: true }
     const { verdict } = await new Campaign(options).run()
     expect(verdict.lost.length).toBeGreaterThan(0)
   },

@@ -104,13 +104,13 @@ export const plantedBugs: readonly PlantedBug[] = [
     changes: [
       {
         file: 'decision/sweep-orphan.ts',
-        from: "if (entry.state === 'sweeping' && entry.sweeper !== command.sweeper && entry.since + sweepLeaseMs > draft.now) {",
-        to: 'if (command.sweeper < 0) {',
+        from: 'if (isAnothers && entry.sweeper !== command.gone && entry.since + sweepLeaseMs > draft.now) {',
+        to: 'if (isAnothers && command.sweeper < 0) {',
       },
       {
         file: 'engine/sweeper.ts',
-        from: "return entry.state === 'sweeping' && (entry.sweeper === me || entry.since + sweepLeaseMs <= clock.now())",
-        to: "return entry.state === 'sweeping'",
+        from: 'return entry.sweeper === me || gone.has(entry.sweeper) || entry.since + sweepLeaseMs <= clock.now()',
+        to: 'return true',
       },
     ],
     scenarios: ['job forced', 'lab'],

@@ -230,6 +230,22 @@ describe('the working set', () => {
   })
 })
 
+test('a name that the store has no more is not asked for again and again', () => {
+  const set = new WorkingSet({ plans, cacheSize: 10 })
+  set.begin(0, 1)
+  const known = { ...resource(1, null), id: 'mine' }
+  set.supply({ ask: 'named', type: known.type, id: 'mine' }, known)
+  expect(set.named(known.type, 'mine')).toMatchObject({ no: 1 })
+  // Others have written since; the server has lost it meanwhile, with an acknowledgement that was worth nothing.
+  set.begin(1, 2)
+  expect(set.named(known.type, 'mine')).toBeNull()
+  for (const ask of set.missing) set.supply(ask, null)
+  set.missing = []
+  expect(set.named(known.type, 'mine')).toBeNull()
+  expect(set.missing).toEqual([])
+  expect(set.batch().guards).toEqual([{ guard: 'absent', type: known.type, id: 'mine' }])
+})
+
 test('what was looked for in vain and has been made since can be read in a list that names it', () => {
   const set = new WorkingSet({ plans, cacheSize: 10 })
   set.begin(0, 1)

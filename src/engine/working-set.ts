@@ -148,8 +148,11 @@ export class WorkingSet implements Situation {
         return
       case 'named': {
         const found = answer as Resource | null
-        if (found !== null) this.#take(found.no, found)
-        else this.#batch.absent.set(nameOf(ask.type, ask.id), { type: ask.type, id: ask.id })
+        const name = nameOf(ask.type, ask.id)
+        // What was known by this name is no more; as long as it was, it would be asked for for ever.
+        if (found === null) this.forget(this.#named.get(name)?.no ?? 0)
+        if (found === null) this.#batch.absent.set(name, { type: ask.type, id: ask.id })
+        else this.#take(found.no, found)
         return
       }
       case 'children':

@@ -29,7 +29,8 @@ function heard(answers: boolean): void {
 /** An answer that takes longer than this may never come: whether anybody is there is asked beside it. */
 const patienceMs = 4_000
 
-const isThere = () => fetch('/livez', { signal: AbortSignal.timeout(patienceMs) })
+/** Whether anybody answers. */
+export const isThere = (): Promise<Response> => fetch('/livez', { signal: AbortSignal.timeout(patienceMs) })
 
 async function watchedFetch(...given: Parameters<typeof fetch>): Promise<Response> {
   const stop = after(patienceMs, () => {

@@ -116,7 +116,7 @@ test('every filter of the resources is in the address, and an address brings eve
   await page.reload()
   await visitor.sees('1 fits')
   expect(await page.getByLabel('Contains').inputValue()).toBe('ssd-2')
-  expect(await page.getByLabel('Type').inputValue()).toBe('opensds.volume')
+  expect(await page.locator('#filter-type').inputValue()).toBe('opensds.volume')
   await visitor.click('Clear')
   await page.waitForURL('**/resources')
   await page.getByLabel('only stuck').check()

@@ -1,6 +1,8 @@
 // Columns and kept views, figures over time, conditions, attempts and late results, lanes and draining: each on its page, in both
 // colour schemes and on a phone.
+import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
+import { openShop } from '../server/workshop.ts'
 import { visit } from './visitor.ts'
 import { openStage, patienceMs } from './stage.ts'
 
@@ -30,7 +32,7 @@ test('columns are chosen by keyboard, a property among them, and stand in the ad
   await page.getByLabel('size', { exact: true }).focus()
   await page.keyboard.press('Space')
   await page.getByLabel('Description').uncheck()
-  await page.waitForURL('**columns=id%2Ctype%2Cstatus%2Cfor%2Crun%2Cproperties.size')
+  await page.waitForURL('**columns=id%2Cstatus%2Cfor%2Crun%2Cproperties.size')
   await page.getByRole('columnheader', { name: 'size' }).waitFor()
   expect(await page.getByRole('columnheader', { name: 'Description' }).count()).toBe(0)
   await page.getByRole('row', { name: /reports.*80/ }).waitFor()
@@ -119,6 +121,19 @@ test(
   },
   patienceMs,
 )
+
+test('where people sign in elsewhere, the first page offers it before local accounts', async () => {
+  const oidc = { issuer: 'https://id.example.test', clientId: 'homeostat', publicUrl: 'https://h.test', roles: {} }
+  const shop = await openShop({ server: { oidc, console: resolve('dist/web') } })
+  const guest = await visit(stage.browser, { ...stage.scene, url: shop.url }, 'dark')
+  await guest.page.goto(shop.url)
+  const link = guest.page.getByRole('link', { name: 'Sign in with id.example.test' })
+  expect(await link.getAttribute('href')).toBe('/sign-in/oidc')
+  expect(await guest.barriers()).toEqual([])
+  await guest.shot('sign-in-elsewhere')
+  await guest.page.close()
+  await shop.close()
+})
 
 test('lanes are told, and the last worker is drained only when its name has been typed', async () => {
   const { visitor } = stage

@@ -76,7 +76,7 @@ function Tokens() {
       <Read from={tokens}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty title="No token." />
+            <Empty title="No token.">A program signs in with one: New token shows its secret once.</Empty>
           ) : (
             <Scroll label="Table">
               <table>
@@ -173,7 +173,7 @@ function Accounts() {
       <Read from={accounts}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty title="No account." />
+            <Empty title="No account.">People sign in with one: New account gives a name, a password and a role.</Empty>
           ) : (
             <ul className="rows-of">
               {items.map((one) => (

@@ -230,9 +230,10 @@ function Lifecycles({ items, moving }: { readonly items: Counted; readonly movin
   const { query } = usePlace()
   const stuck = useCall('listStuck', { query: { pageSize: 100 } })
   // What is shown first is chosen once: a picture that changes under one's eyes cannot be read.
-  const [first] = useState(
-    () => moving[0]?.type ?? items.toSorted((one, other) => sum(other.counts) - sum(one.counts))[0]?.type ?? '',
-  )
+  const [first, setFirst] = useState('')
+  const largest = () => items.toSorted((one, other) => sum(other.counts) - sum(one.counts))[0]?.type
+  const telling = stuck.data === undefined ? '' : (stuck.data.items[0]?.resource.type ?? moving[0]?.type ?? largest())
+  if (first === '' && telling !== undefined && telling !== '') setFirst(telling)
   const chosen = query.get('type') ?? first
   const listed = items.toSorted((one, other) => Number(sum(one.counts) === 0) - Number(sum(other.counts) === 0))
   const counts = items.find(({ type }) => type === chosen)?.counts ?? {}

@@ -55,7 +55,7 @@ export default function Resources() {
     <>
       <PageHead
         title="Resources"
-        lead={total === undefined ? 'Counting ...' : `${total.toLocaleString('en')} ${total === 1 ? 'fits' : 'fit'}`}
+        lead={countWords(total, list.data === undefined ? null : items.length, list.hasNextPage)}
       >
         <ColumnChooser lifecycle={type === '' ? undefined : lifecycle} columns={columns} />
         {type !== '' && (
@@ -96,6 +96,13 @@ export default function Resources() {
       )}
     </>
   )
+}
+
+/** Of what is too much to be counted at once: what was found so far. */
+function countWords(total: number | undefined, found: number | null, hasMore: boolean): string {
+  if (total !== undefined) return `${total.toLocaleString('en')} ${total === 1 ? 'fits' : 'fit'}`
+  if (found === null) return 'Counting ...'
+  return `${found.toLocaleString('en')} found so far${hasMore ? '; more as you scroll' : ''}`
 }
 
 function Filters() {

@@ -33,7 +33,15 @@ export default function Stuck() {
   const stuck = useCall('listStuck', { query: { pageSize: 500 } }, { everyMs: 3_000 })
   const failed = useCall('listAllResources', { query: { kind: 'failed', pageSize: 500 } })
   const moving = useCall('listAllResources', { query: { kind: 'transitional', pageSize: 500 } }, { everyMs: 5_000 })
+  const preview = useCall('previewHealing', { query: { pageSize: 500 } }, { everyMs: 3_000 })
   const events = useEvents()
+  /** What happens by itself, in words. */
+  const nextOf = ({ type, id, kind, run }: Resource): string => {
+    const heals = preview.data?.items.find(({ resource }) => resource.type === type && resource.id === id)
+    if (heals !== undefined) return heals.held === null ? `healing will ${heals.would}` : `nothing: ${heals.held}`
+    if (run?.state === 'parked') return 'nothing: it waits for somebody'
+    return kind === 'failed' ? 'nothing: it waits for somebody' : 'it is tried again'
+  }
   const groups = new Map<string, Group>()
   const add = (cause: string, tone: Group['tone'], resource: Resource, rule?: string) => {
     const group = groups.get(cause) ?? { cause, tone, members: [] }
@@ -82,13 +90,14 @@ export default function Stuck() {
             sorted.map(({ cause, tone, members }) => (
               <Panel key={cause} title={cause} note={<Tag tone={tone}>{members.length}</Tag>}>
                 <Scroll label="Table">
-                  <table>
+                  <table className="causes">
                     <thead>
                       <tr>
                         <th>Resource</th>
                         <th>Status</th>
                         <th>For</th>
                         <th>Run</th>
+                        <th>Next, by itself</th>
                         <th>
                           <span className="hidden">Actions</span>
                         </th>
@@ -113,6 +122,7 @@ export default function Stuck() {
                               `${resource.run.operation}, ${resource.run.step ?? ''}, attempt ${resource.run.attempt}`
                             )}
                           </td>
+                          <td className="prose">{nextOf(resource)}</td>
                           <td className="right">{rule !== undefined && <HealNow resource={resource} rule={rule} />}</td>
                         </tr>
                       ))}

@@ -77,7 +77,9 @@ const own: readonly Column[] = [
     cell: ({ revision }) => <span className="num">{revision}</span>,
   },
 ]
-const usual = ['id', 'type', 'status', 'for', 'run', 'description']
+/** Of one type, its name in every row would say nothing. */
+const usualFor = (type: string | null): readonly string[] =>
+  type === null ? ['id', 'type', 'status', 'for', 'run', 'description'] : ['id', 'status', 'for', 'run', 'description']
 
 function RunCell({ run }: { readonly run: NonNullable<Resource['run']> }) {
   return (
@@ -106,7 +108,7 @@ const propertiesOf = (lifecycle: Lifecycle | undefined): readonly Column[] =>
 /** Those that the address names, in its order; else the usual ones. The first leads to the resource and is always there. */
 export function useColumns(): readonly Column[] {
   const { query } = usePlace()
-  const keys = query.get('columns')?.split(',') ?? usual
+  const keys = query.get('columns')?.split(',') ?? usualFor(query.get('type'))
   const found = keys.flatMap((key) => {
     const column = own.find((one) => one.key === key)
     if (column !== undefined) return column
@@ -123,6 +125,7 @@ export function ColumnChooser({
   readonly columns: readonly Column[]
 }) {
   const chosen = columns.map(({ key }) => key)
+  const usual = usualFor(usePlace().query.get('type'))
   const choose = (keys: readonly string[]) =>
     go(withQuery({ columns: keys.join() === usual.join() ? null : keys.join() }), 'replace')
   const box = ({ key, title }: Column) => (

@@ -1,4 +1,5 @@
 // A lifecycle as a live picture: places come from the server, figures and the walked path are drawn here.
+import { useEffect, useRef } from 'react'
 import type { Diagram as Placed } from '../api.ts'
 import { spanPassed } from '../time.ts'
 
@@ -24,8 +25,19 @@ export function Diagram(props: DiagramProps) {
   const { placed, label, current, walked = [] } = props
   const pairs = new Set(walked.slice(1).map((to, index) => `${walked[index]}>${to}`))
   const isWalked = (from: string, to: string) => pairs.has(`${from}>${to}`)
+  const svg = useRef<SVGSVGElement>(null)
+  // Where it is larger than its frame, what matters is in sight: where the resource stands, else the middle.
+  useEffect(() => {
+    const frame = svg.current?.parentElement
+    if (frame == null) return
+    const scale = frame.scrollWidth / placed.width
+    const at = placed.boxes.find(({ name }) => name === current)
+    frame.scrollLeft = (at?.x ?? placed.width / 2) * scale - frame.clientWidth / 2
+    if (at !== undefined) frame.scrollTop = at.y * scale - frame.clientHeight / 2
+  }, [placed, current])
   return (
     <svg
+      ref={svg}
       className={`diagram ${current === undefined ? '' : 'of-one'}`}
       viewBox={`0 0 ${placed.width} ${placed.height}`}
       role="group"

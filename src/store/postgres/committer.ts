@@ -202,8 +202,10 @@ function stepsOf({ sheet }: Plan, batch: Batch, id: number, judged: number): { s
   const heads = [String(batch.events.length), String(batch.ended.length), String(judged), own]
   if (runs === undefined) steps.push({ name: 'number', values: [...heads, ...events] })
   else steps.push({ name: 'numberEnds', values: [...heads, ...events, ...runs] })
-  const journal = sheet.find('journal')
-  if (journal !== null) steps.push({ name: 'journal', values: journal.values })
+  for (const name of ['tally', 'journal'] as const) {
+    const columns = sheet.find(name)
+    if (columns !== null) steps.push({ name, values: columns.values })
+  }
   const members = {
     parents: sheet.find('childMembers')?.count ?? 0,
     linkTargets: sheet.find('linkMembers')?.count ?? 0,

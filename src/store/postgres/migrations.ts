@@ -89,6 +89,9 @@ create index state_settled on state (settled, no) where settled is not null;
 create index state_wake on state (wake, no) where wake is not null;
 create index state_orphans on state (no) where orphans;
 
+-- How many states have each shape: written by every commit that changes it, under the lock of the feed.
+create table tally (shape integer primary key, count bigint not null) with (fillfactor = 10);
+
 create table link (
   target bigint not null,
   name text collate "C" not null,

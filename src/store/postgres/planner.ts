@@ -58,6 +58,7 @@ export function planOf(batch: Batch, shapes: Shapes): Plan {
   const sorted = batch.writes.map((write, i) => ({ write, last: lasts[i]! })).sort(byNo)
   const places = new Places(shapes, sheet)
   for (const { write, last } of sorted) places.write(write, last === 0 ? null : last)
+  places.count()
   planRest(batch, sheet)
   return { sheet, lasts, isHopeless: !planGuards(batch, shapes, sheet) }
 }
@@ -140,6 +141,8 @@ function isSameRun(before: Resource, after: Resource): boolean {
 export class Places {
   private readonly shapes: Shapes
   private readonly sheet: Sheet
+  /** By how many the states of a shape become more. */
+  private readonly more = new Map<number, number>()
 
   constructor(shapes: Shapes, sheet: Sheet) {
     this.shapes = shapes
@@ -149,13 +152,27 @@ export class Places {
   /** `last`: the place of its latest event in the commit; null: it has none there. */
   write({ before, after }: Write, last: number | null): void {
     const shape = this.shapes.of(after.type, after.status)
-    if (before === null) return this.create(after, shape, last)
+    if (before === null) {
+      this.move(null, shape)
+      return this.create(after, shape, last)
+    }
     assert(
       before.no === after.no && before.type === after.type && before.id === after.id,
       `resource ${after.no} changed its name`,
     )
     const was = before.status === after.status ? shape : this.shapes.of(before.type, before.status)
+    if (was !== shape) this.move(was, shape)
     this.place(before, after, shape, last, was.kind === 'terminal')
+  }
+
+  /** To be called when all is written. */
+  count(): void {
+    for (const [shape, more] of this.more) if (more !== 0) this.sheet.of('tally').push(shape, more)
+  }
+
+  private move(from: Shape | null, to: Shape): void {
+    if (from !== null) this.more.set(from.id, (this.more.get(from.id) ?? 0) - 1)
+    this.more.set(to.id, (this.more.get(to.id) ?? 0) + 1)
   }
 
   /** A state whose shape is judged anew; nothing else about it changes. */

@@ -42,7 +42,7 @@ export const readStatements = {
     'f.wake, f.no',
   ),
   orphans: statesOf('select no from state where orphans and no > $1::int8 order by no limit $2::int8'),
-  counts: 'select shape, count(*) from state group by shape',
+  counts: 'select shape, count from tally where count <> 0',
   liveShapes: `select shape, substring(run from '^\\[[^,]*,[^,]*,("(?:[^"\\\\]|\\\\.)*")'), substring(rest from '^\\[(\\d+)'), count(*)
     from state where owner >= -1 and owner is not null group by 1, 2, 3`,
   lastOf:

@@ -97,6 +97,7 @@ export const specs = {
   recordChanges: { kind: 'text', key: 'text', was: 'int4', value: 'text' },
   recordDeletes: { kind: 'text', key: 'text', was: 'int4' },
   absentRecords: { kind: 'text', key: 'text' },
+  tally: { shape: 'int4', more: 'int8' },
   journal: { place: 'int8', value: 'text', shown: 'text' },
   events: { place: 'int8', body: 'text' },
   runs: { no: 'int8', begun: 'int4', place: 'int8', body: 'text' },

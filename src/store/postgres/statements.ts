@@ -83,6 +83,9 @@ export const commitStatements = {
     r as (insert into run (no, begun, n, body) select v.no, v.begun, f.runs + v.place, v.body
       from f, ${rowsOf('runs', 5 + widthOf('events'))})`),
 
+  tally: `insert into tally (shape, count) select shape, more from ${rowsOf('tally')}
+    on conflict (shape) do update set count = tally.count + excluded.count`,
+
   /** Chained by hashes as chain.ts does it. */
   journal: `with recursive last as (select n, hash from journal order by n desc limit 1),
     head as materialized (select coalesce((select n from last), 0) as n, coalesce((select hash from last), repeat('0', 64)) as hash),

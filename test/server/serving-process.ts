@@ -12,4 +12,9 @@ const shop = await openShop({
   },
 })
 process.send?.({ url: shop.url })
+process.on('message', () => {
+  globalThis.gc?.()
+  const { rss, heapUsed, external } = process.memoryUsage()
+  process.send?.({ rss, heap: heapUsed + external })
+})
 process.on('disconnect', () => process.exit(0))

@@ -6,6 +6,14 @@ export interface Serving {
   readonly url: string
   /** With SIGKILL: nothing is said goodbye to. */
   kill(): Promise<void>
+  /** What is in use after everything that can be forgotten was; needs `--expose-gc`. */
+  memory(): Promise<Memory>
+}
+
+export interface Memory {
+  readonly rss: number
+  /** Objects and what they hold outside of the heap. */
+  readonly heap: number
 }
 
 export async function freePort(): Promise<number> {
@@ -16,9 +24,13 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-export async function startServing(given: { readonly file: string; readonly port: number }): Promise<Serving> {
+export async function startServing(given: {
+  readonly file: string
+  readonly port: number
+  readonly execArgv?: readonly string[]
+}): Promise<Serving> {
   const child: ChildProcess = fork(new URL('./serving-process.ts', import.meta.url), [JSON.stringify(given)], {
-    execArgv: ['--conditions=source'],
+    execArgv: ['--conditions=source', ...(given.execArgv ?? [])],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
@@ -31,6 +43,10 @@ export async function startServing(given: { readonly file: string; readonly port
     async kill() {
       child.kill('SIGKILL')
       await ended
+    },
+    memory() {
+      child.send('memory')
+      return new Promise((resolve) => child.once('message', (message: Memory) => resolve(message)))
     },
   }
 }

@@ -127,7 +127,7 @@ async function lastEvent(http: HttpClient): Promise<number> {
 
 const sum = (list: readonly number[]): number => list.reduce((all, one) => all + one, 0)
 const shown = ({ rss, heap }: Memory): string => `${mb(heap)} of objects, ${mb(rss)} of memory`
-export const mb = (bytes: number): string => `${Math.round(bytes / 1024 / 1024)} MB`
+export const mb = (bytes: number): string => `${Math.round(bytes / 1024 / 1024).toLocaleString('en')} MB`
 
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await sleep(20)

@@ -5,7 +5,8 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createClient, type CloudEvent } from '../../src/client.ts'
+import { endureStreams } from '../../scripts/endure/streams.ts'
+import { createClient } from '../../src/client.ts'
 import { signatureOf } from '../../src/server.ts'
 import { freePort, startServing, type Serving } from './serving.ts'
 import { adminToken, shop as lifecycles } from './workshop.ts'
@@ -36,26 +37,24 @@ afterEach(async () => {
 const connect = () =>
   createClient({ url: `http://127.0.0.1:${port}`, token: adminToken, lifecycles, retryMs: 20, retries: 20 })
 
-test('clients that come back have every event exactly once and in order, though the server was killed', async () => {
-  const client = connect()
-  const stop = new AbortController()
-  // STREAMS=1000 for the long run.
-  const streams = Number(process.env['STREAMS'] ?? 20)
-  const seen: CloudEvent[][] = Array.from({ length: streams }, () => [])
-  const watching = seen.map(async (events) => {
-    for await (const event of connect().watch({ after: 0, signal: stop.signal, retryMs: 20 })) events.push(event)
+test('clients that come back have every event exactly once and in order; stalled ones cost the server a buffer each, whatever they are owed', async () => {
+  // At full size: npm run endure.
+  const stalled = 12
+  const { faults, reconnections, alone, beside, later, owedBytes } = await endureStreams({
+    file: join(folder, 'streams.db'),
+    token: adminToken,
+    clients: 60,
+    stalled,
+    backlog: 30_000,
+    events: 500,
+    kills: 1,
   })
-  const boxes = 40
-  for (let n = 0; n < boxes; n++) {
-    await client.box.create({ id: `b-${n}`, properties: { size: 1 } })
-    if (n === 12 || n === 25) await restart()
-  }
-  await expect.poll(async () => (await client.box.list({ kind: 'stable', total: 'true' })).total).toBe(boxes)
-  const { items } = await client.api.call('streamEvents', { query: { after: 0, pageSize: 500 } })
-  for (const events of seen) await expect.poll(() => events.length).toBe(items.length)
-  for (const events of seen) expect(events.map(({ id }) => id)).toEqual(items.map(({ id }) => id))
-  stop.abort()
-  await Promise.all(watching)
+  expect(faults).toEqual([])
+  expect(reconnections).toBeGreaterThanOrEqual(60 - stalled)
+  const mb = 1024 * 1024
+  expect(owedBytes).toBeGreaterThan(150 * mb)
+  expect(beside.heap - alone.heap).toBeLessThan(stalled * 0.5 * mb + 32 * mb)
+  expect(later.heap - beside.heap).toBeLessThan(32 * mb)
 })
 
 test('a bulk operation goes on after the server was killed; every target is asked exactly once', async () => {

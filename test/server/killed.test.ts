@@ -39,22 +39,22 @@ const connect = () =>
 
 test('clients that come back have every event exactly once and in order; stalled ones cost the server a buffer each, whatever they are owed', async () => {
   // At full size: npm run endure.
-  const stalled = 12
+  const stalled = 20
   const { faults, reconnections, alone, beside, later, owedBytes } = await endureStreams({
     file: join(folder, 'streams.db'),
     token: adminToken,
     clients: 60,
     stalled,
-    backlog: 30_000,
+    backlog: 8_000,
     events: 500,
     kills: 1,
   })
   expect(faults).toEqual([])
   expect(reconnections).toBeGreaterThanOrEqual(60 - stalled)
   const mb = 1024 * 1024
-  expect(owedBytes).toBeGreaterThan(150 * mb)
-  expect(beside.heap - alone.heap).toBeLessThan(stalled * 0.5 * mb + 32 * mb)
-  expect(later.heap - beside.heap).toBeLessThan(32 * mb)
+  expect(owedBytes).toBeGreaterThan(60 * mb)
+  expect(beside.heap - alone.heap).toBeLessThan(stalled * 0.5 * mb + 24 * mb)
+  expect(later.heap - beside.heap).toBeLessThan(24 * mb)
 })
 
 test('a bulk operation goes on after the server was killed; every target is asked exactly once', async () => {

@@ -29,7 +29,12 @@ export function buildConsole() {
     '--logLevel',
     'warn',
   ]
-  const { status } = spawnSync(join(root, 'node_modules/.bin/node'), [vite, ...given], { cwd: root, stdio: 'inherit' })
+  const { status } = spawnSync(join(root, 'node_modules/.bin/node'), [vite, ...given], {
+    cwd: root,
+    stdio: 'inherit',
+    // Tests run in a mode of their own, in which React would be built for its developers: larger by half, and slower.
+    env: { ...process.env, NODE_ENV: 'production' },
+  })
   if (status !== 0) throw new Error('The console could not be built; what went wrong stands above.')
   const before = `${beside}-before`
   try {

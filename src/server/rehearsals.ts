@@ -34,7 +34,7 @@ export type OpenRehearser = (lifecycles: readonly AnyLifecycle[]) => Promise<Reh
 export type Played = Answer<Routes['rehearse']>
 export type Searched = Answer<Routes['rehearseAll']>
 
-const rememberedMost = 500
+const rememberedMost = 100
 const searchBudgetMs = 2_000
 
 export class Rehearsals {

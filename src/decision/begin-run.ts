@@ -9,7 +9,7 @@ import { Refusal, type Draft } from './draft.ts'
 import { endPreempted, holderLives, passHolds } from './landing.ts'
 import { doubted } from './ledger.ts'
 import { checkAgainst } from './schema-check.ts'
-import { runId, type Lane, type QueuedRequest, type Resource, type Run, type RunRef } from './state.ts'
+import { runId, traced, type Lane, type QueuedRequest, type Resource, type Run, type RunRef } from './state.ts'
 
 export interface Asked {
   readonly operation: OperationPlan
@@ -21,6 +21,7 @@ export interface Asked {
   readonly forced: boolean
   readonly reason: string
   readonly askedBy: RunRef | null
+  readonly trace?: string | undefined
 }
 
 export type Begun =
@@ -33,25 +34,35 @@ export const nameOf = (resource: Resource): string => `${resource.type} ${resour
 export function beginRun(draft: Draft, plan: Plan, resource: Resource, asked: Asked, key: string | null): Begun {
   const { operation } = asked
   refuseForced(plan, resource, asked)
-  const input = asked.isRecorded === true ? (asked.input as Json) : validInput(plan, operation, asked.input)
-  if (operation.ifTerminal === 'succeed' && draft.isTerminal(resource)) return { how: 'over', resource, begun: 0 }
   const busy = busyWith(draft, plan, resource)
+  const isOver = operation.ifTerminal === 'succeed' && draft.isTerminal(resource)
+  // Whether it may be asked for at all comes first: no input would help where it may not.
+  if (!isOver && busy === null) refuseStatus(draft, plan, resource, operation)
+  else if (!isOver) refuseBusy(plan, resource, operation, busy!)
+  const input = asked.isRecorded === true ? (asked.input as Json) : validInput(plan, operation, asked.input)
+  if (isOver) return { how: 'over', resource, begun: 0 }
   if (busy === null) {
-    refuseStatus(draft, plan, resource, operation)
     refuseRequirements(draft, plan, resource, operation, input)
     // `previous` is a settled status; what is found in a transitional one came from nobody knows where.
     const previous = draft.isTransitional(resource) ? '' : resource.status
     return start(draft, plan, resource, asked, input, previous)
   }
-  const allowed = operation.from.has(resource.status) || operation.from.has(busy.previous)
-  if (operation.ifBusy === 'preempt' && allowed) {
+  if (mayPreempt(resource, operation, busy)) {
     if (joins(draft, resource, asked, input)) return { how: 'joined', resource, begun: resource.run!.begun }
     refuseRequirements(draft, plan, resource, operation, input)
     return preempt(draft, plan, resource, asked, input, busy.previous)
   }
   // Where the present run will end is not known: status and requirements are judged when the turn comes.
-  if (operation.ifBusy === 'queue' || busy.queueBehind > resource.queue.length)
-    return queue(draft, resource, asked, input, key)
+  return queue(draft, resource, asked, input, key)
+}
+
+const mayPreempt = (resource: Resource, operation: OperationPlan, busy: Busy): boolean =>
+  operation.ifBusy === 'preempt' && (operation.from.has(resource.status) || operation.from.has(busy.previous))
+
+/** What can neither pre-empt nor wait its turn. */
+function refuseBusy(plan: Plan, resource: Resource, operation: OperationPlan, busy: Busy): void {
+  const mayWait = operation.ifBusy === 'queue' || busy.queueBehind > resource.queue.length
+  if (mayWait || mayPreempt(resource, operation, busy)) return
   throw new Refusal(
     'operation_in_progress',
     `Cannot ${operation.name} ${nameOf(resource)}: it is ${resource.status} (${busy.words}). Wait for it or cancel it.`,
@@ -195,6 +206,7 @@ function queue(draft: Draft, resource: Resource, asked: Asked, input: Json, key:
     at: draft.now,
     key,
     ...(asked.askedBy === null ? {} : { askedBy: asked.askedBy }),
+    ...(asked.trace === undefined ? {} : { trace: asked.trace }),
   }
   const after = draft.change(resource, { queue: [...resource.queue, waiting] })
   draft.tell(after, 'queued', resource.status, { operation: asked.operation.name, place: after.queue.length })
@@ -257,7 +269,7 @@ function start(
     owner: draft.situation.claimant,
     resumed: 0,
   }
-  const accepted = draft.change(resource, { epoch, run, description: '', holder: null })
+  const accepted = draft.change(resource, { epoch, run: traced(run, asked.trace), description: '', holder: null })
   const skips = { words: null as string[] | null }
   const after = enterNext(draft, plan, accepted, -1, skips)
   draft.tell(
@@ -309,6 +321,7 @@ function beginNext(draft: Draft, resource: Resource, next: QueuedRequest): void 
             forced: false,
             reason: '',
             askedBy: next.askedBy ?? null,
+            trace: next.trace,
           }
           beginRun(draft, plan, resource, asked, next.key)
         })

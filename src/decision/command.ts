@@ -57,6 +57,8 @@ export interface RequestOperation {
   readonly tenant?: string | undefined
   readonly lane?: Lane | undefined
   readonly askedBy?: RunRef | undefined
+  /** The trace context that it belongs to, as `traceparent`. */
+  readonly trace?: string | undefined
 }
 
 /** How a driver call ended. */

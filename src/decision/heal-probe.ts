@@ -224,6 +224,7 @@ function followUp(
       forced: run.forced && plans.forceMs > 0,
       reason: run.reasons[0] ?? 'forced before',
       askedBy: run.askedBy,
+      trace: run.trace,
     }
     // Where healing landed nowhere, the new run goes on with what the healed one holds.
     if (previous !== null) passHolds(draft, plan, resource, run.begun, resource.epoch + 1)

@@ -31,6 +31,7 @@ export function requestOperation(draft: Draft, command: RequestOperation): Reque
     forced: command.force === true,
     reason: command.reason ?? '',
     askedBy: command.askedBy ?? null,
+    trace: command.trace,
   }
   const begun = beginRun(draft, plan, resource, asked, command.key ?? null)
   if (command.key !== undefined)

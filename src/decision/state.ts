@@ -81,6 +81,8 @@ export interface Run {
   /** The run of another resource that asked for this one and waits for its end. */
   readonly askedBy: RunRef | null
   readonly acceptedAt: Millis
+  /** The W3C trace context (`traceparent`) of the request, where it came with one: calls are told where they belong. */
+  readonly trace?: string
 
   readonly phase: Phase
   /** Index of the step at the cursor. */
@@ -128,6 +130,9 @@ export interface Run {
   readonly resumed: number
 }
 
+/** Only a run that has one carries a trace: the others stay as they are. */
+export const traced = (run: Run, trace: string | undefined): Run => (trace === undefined ? run : { ...run, trace })
+
 export interface Item {
   readonly no: No
   /** The relation it was reached by. */
@@ -163,6 +168,7 @@ export interface QueuedRequest {
   readonly key: string | null
   /** The run of another resource that asked for it and waits for its end. */
   readonly askedBy?: RunRef
+  readonly trace?: string
 }
 
 export interface LedgerEntry {

@@ -9,7 +9,7 @@ import { confirmed } from './ledger.ts'
 import { afterMsOf, firstAttempt } from './next-attempt.ts'
 import { stepOf, undoneStep } from './owed.ts'
 import { checkAgainst } from './schema-check.ts'
-import type { Resource, Run } from './state.ts'
+import { traced, type Resource, type Run } from './state.ts'
 
 /** How long a probe may take. */
 export const probeDeadlineMs = 60_000
@@ -126,6 +126,41 @@ function isPlain(next: StepPlan, plan: Plan, resource: Resource, done: StepPlan)
 }
 
 function plainNext(draft: Draft, resource: Resource, run: Run, results: JsonObject, next: StepPlan): Resource {
+  const after: Run = {
+    begun: run.begun,
+    kind: run.kind,
+    operation: run.operation,
+    input: run.input,
+    by: run.by,
+    lane: run.lane,
+    forced: run.forced,
+    previous: run.previous,
+    askedBy: run.askedBy,
+    acceptedAt: run.acceptedAt,
+    phase: 'step',
+    step: next.index,
+    steps: [...run.steps, next.index],
+    results,
+    items: null,
+    undoing: run.undoing,
+    landing: run.landing,
+    reasons: run.reasons,
+    code: run.code,
+    probe: run.probe,
+    found: run.found,
+    attempt: 1,
+    probes: 0,
+    rounds: 0,
+    family: run.family,
+    dueAt: 0,
+    deadlineAt: draft.now + next.deadlineMs,
+    progressAt: next.progressMs === 0 ? 0 : draft.now + next.progressMs,
+    progress: '',
+    parked: null,
+    uncertain: false,
+    owner: run.owner,
+    resumed: 0,
+  }
   return {
     no: resource.no,
     id: resource.id,
@@ -141,41 +176,7 @@ function plainNext(draft: Draft, resource: Resource, run: Run, results: JsonObje
     epoch: resource.epoch,
     since: resource.status === next.status ? resource.since : draft.now,
     createdAt: resource.createdAt,
-    run: {
-      begun: run.begun,
-      kind: run.kind,
-      operation: run.operation,
-      input: run.input,
-      by: run.by,
-      lane: run.lane,
-      forced: run.forced,
-      previous: run.previous,
-      askedBy: run.askedBy,
-      acceptedAt: run.acceptedAt,
-      phase: 'step',
-      step: next.index,
-      steps: [...run.steps, next.index],
-      results,
-      items: null,
-      undoing: run.undoing,
-      landing: run.landing,
-      reasons: run.reasons,
-      code: run.code,
-      probe: run.probe,
-      found: run.found,
-      attempt: 1,
-      probes: 0,
-      rounds: 0,
-      family: run.family,
-      dueAt: 0,
-      deadlineAt: draft.now + next.deadlineMs,
-      progressAt: next.progressMs === 0 ? 0 : draft.now + next.progressMs,
-      progress: '',
-      parked: null,
-      uncertain: false,
-      owner: run.owner,
-      resumed: 0,
-    },
+    run: traced(after, run.trace),
     holder: resource.holder,
     queue: resource.queue,
     ledger: resource.ledger,

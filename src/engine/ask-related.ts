@@ -74,6 +74,7 @@ function requestFor(
     lane: run.lane,
     key: askKey(call.owed.key),
     askedBy: { no: resource.no, begun: run.begun },
+    trace: run.trace,
   }
 }
 

@@ -42,8 +42,11 @@ export class DriverCall {
   readonly #loaded: Loaded | null
   readonly #onLook: () => void
 
+  readonly traceparent: string | undefined
+
   /** `onLook` is called when the driver looks at related resources that were not read for it. */
-  constructor(from: ReadFrom, call: CallFacts, loaded: Loaded | null, onLook: () => void) {
+  constructor(from: ReadFrom, call: CallFacts, loaded: Loaded | null, onLook: () => void, traceparent?: string) {
+    this.traceparent = traceparent
     this.#from = from
     this.#call = call
     this.#loaded = loaded

@@ -7,6 +7,7 @@ import { outcomeOfThrown, outcomeOfValue } from './call-outcome.ts'
 import { DriverCall, relatedViews, type CallFacts, type Loaded } from './driver-call.ts'
 import type { Door } from './door.ts'
 import { read, type ReadFrom } from './read.ts'
+import { beginSpan, type StepSpan } from './step-span.ts'
 
 /** A driver as the engine sees it: functions by name, and perhaps a sweeper. */
 export type AnyDriver = Readonly<Record<string, unknown>> & { readonly sweeper?: Sweeper }
@@ -90,21 +91,25 @@ function callDriver(context: StepContext, call: StartedCall, fn: DriverFunction,
 }
 
 function makeCall(context: StepContext, call: StartedCall, fn: DriverFunction, loaded: Loaded | null): void {
+  const span = beginSpan(call)
+  const { phase } = call.owed.name
   let returned: unknown
   try {
-    returned = fn(new DriverCall(context, call, loaded, () => lookers.add(fn)))
+    const given = new DriverCall(context, call, loaded, () => lookers.add(fn), span?.traceparent)
+    returned = span === null ? fn(given) : span.within(() => fn(given))
   } catch (thrown) {
-    return end(call, outcomeOfThrown(call.owed.function, thrown))
+    return end(call, outcomeOfThrown(call.owed.function, thrown), span)
   }
-  if (!isThenable(returned)) return end(call, outcomeOfValue(call.owed.name.phase, call.owed.function, returned))
+  if (!isThenable(returned)) return end(call, outcomeOfValue(phase, call.owed.function, returned), span)
   Promise.resolve(returned).then(
-    (value) => end(call, outcomeOfValue(call.owed.name.phase, call.owed.function, value)),
-    (thrown: unknown) => end(call, outcomeOfThrown(call.owed.function, thrown)),
+    (value) => end(call, outcomeOfValue(phase, call.owed.function, value), span),
+    (thrown: unknown) => end(call, outcomeOfThrown(call.owed.function, thrown), span),
   )
 }
 
-function end(call: StartedCall, outcome: Outcome): void {
+function end(call: StartedCall, outcome: Outcome, span: StepSpan | null): void {
   call.progress?.stop()
+  span?.end(outcome)
   call.onEnd(outcome)
 }
 

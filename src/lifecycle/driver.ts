@@ -41,6 +41,8 @@ export interface Call<T, R, Input, Results, Item = undefined> {
   readonly forced: boolean
   readonly signal: AbortSignal
   readonly progress: (text: string) => void
+  /** The W3C trace context of this call, to be handed on as the header `traceparent`; where the request came with one. */
+  readonly traceparent?: string | undefined
 }
 
 /** Not finished; look again after this long. Not a failure. */

@@ -1,10 +1,12 @@
 // One request on its way through: who asks for what, and the way to change something on his behalf. A change, its entry in the audit
 // and the record of its idempotency key are one commit.
+import { context, isSpanContextValid, trace } from '@opentelemetry/api'
 import { canonical, type Json } from '../base/json.ts'
 import { HomeostatError } from '../base/errors.ts'
 import type { Command } from '../decision/command.ts'
 import { runId, type Resource } from '../decision/state.ts'
 import { liveRunView, type RunView } from '../engine/run-waiter.ts'
+import { traceOf } from '../engine/step-span.ts'
 import { z } from 'zod'
 import type { Answer, Body, Parameters, Query } from '../protocol/route.ts'
 import type { RouteName, Routes } from '../protocol/routes.ts'
@@ -142,6 +144,14 @@ export class Call<Name extends RouteName = RouteName> {
     const found = /^"r(\d{1,15})"$/.exec(given.trim())
     // An etag that we never gave is of no revision.
     return found === null ? -1 : Number(found[1])
+  }
+
+  /** The trace that what is asked for belongs to: the span of this request where somebody records it, else the one the client sent. */
+  get trace(): string | undefined {
+    const own = trace.getSpanContext(context.active())
+    if (own !== undefined && isSpanContextValid(own))
+      return `00-${own.traceId}-${own.spanId}-${own.traceFlags.toString(16).padStart(2, '0')}`
+    return traceOf(this.asked.header('traceparent')) ?? undefined
   }
 
   /** What is written with a change: the entry of the audit and, where there is a key, how to answer again. */

@@ -93,6 +93,7 @@ export const resourceHandlers: Handlers<Names> = {
         create,
         input: body.input,
         by: principal.name,
+        trace: call.trace,
         ...ownKey(call),
       },
       { detail: { operation: body.operation ?? 'create' } },
@@ -249,6 +250,7 @@ function request(
     ifRevision: call.ifRevision,
     // Decided in the commit: of another tenant is as if it were not there.
     tenant: call.principal.tenant ?? undefined,
+    trace: call.trace,
     ...ownKey(call),
   }
 }

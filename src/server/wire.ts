@@ -144,7 +144,8 @@ export class Wire {
         by: principal.name,
       } as const
       const rejection = await this.#engine.wouldRefuse(request)
-      if (rejection === null) allowed.push(name)
+      // With an input that fits it would be accepted: nothing else stands against it.
+      if (rejection === null || rejection.code === 'input_invalid') allowed.push(name)
       else refused.push({ operation: name, code: rejection.code, reason: rejection.message })
     }
     return { ...wire, allowed, refused }

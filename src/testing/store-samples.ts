@@ -291,6 +291,7 @@ export class BatchStream {
         previous: before.status,
         input: this.json(),
         by: this.text(),
+        ...(this.chance(0.2) ? { trace: this.text() } : {}),
         ...this.runPatch(),
       })
       patch.status = 'creating'

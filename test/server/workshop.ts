@@ -104,7 +104,7 @@ export class Hands {
   readonly later = new Set<string>()
   #waiting: (() => void)[] = []
   /** Calls by step, with the key that each was given. */
-  readonly calls: { readonly step: string; readonly key: string }[] = []
+  readonly calls: { readonly step: string; readonly key: string; readonly trace: string | undefined }[] = []
 
   let(step: string): void {
     this.held.delete(step)
@@ -113,8 +113,8 @@ export class Hands {
     for (const go of waiting) go()
   }
 
-  async do(step: string, key: string): Promise<Again | undefined> {
-    this.calls.push({ step, key })
+  async do(step: string, key: string, trace?: string): Promise<Again | undefined> {
+    this.calls.push({ step, key, trace })
     while (this.held.has(step)) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     if (this.failing.has(step)) throw new Error(`${step} went wrong`)
     return this.later.has(step) ? again('1h') : undefined
@@ -122,7 +122,8 @@ export class Hands {
 }
 
 export function driversFor(hands: Hands) {
-  const step = (name: string) => (call: { readonly key: string }) => hands.do(name, call.key)
+  const step = (name: string) => (call: { readonly key: string; readonly traceparent?: string | undefined }) =>
+    hands.do(name, call.key, call.traceparent)
   return {
     shelf: { build: step('build'), clear: step('clear') },
     tray: { place: step('place'), take: step('take') },
@@ -144,6 +145,8 @@ export function driversFor(hands: Hands) {
 }
 
 export const adminToken = 'admin-token-of-the-tests-0123456789'
+
+export const secretKey = 'key-for-secrets-of-the-tests-0123456789'
 
 export interface Shop {
   readonly engine: Engine
@@ -217,7 +220,14 @@ export async function openShop(
     options: { name: 'shop', stopPatienceMs: 200, sweep: { 'shop.box': 'list' } },
   }) as unknown as Engine
   await engine.start()
-  const server = createServer({ engine, port: 0, adminToken, version: '0.1.0', ...options.server })
+  const server = createServer({
+    engine,
+    port: 0,
+    adminToken,
+    secretKeys: [secretKey],
+    version: '0.1.0',
+    ...options.server,
+  })
   const url = await server.start()
   return {
     engine,

@@ -29,7 +29,7 @@ const laneWords = wordsOf(laneCodes)
 /** What is settled when a run is accepted. */
 type FixedRun = Pick<
   Run,
-  'begun' | 'kind' | 'operation' | 'input' | 'by' | 'lane' | 'forced' | 'previous' | 'askedBy' | 'acceptedAt'
+  'begun' | 'kind' | 'operation' | 'input' | 'by' | 'lane' | 'forced' | 'previous' | 'askedBy' | 'acceptedAt' | 'trace'
 >
 /** The place of `operation` is known to a query. What is at the end and as usual is left out. */
 type FixedList = [
@@ -43,21 +43,24 @@ type FixedList = [
   kind?: number,
   forced?: 0 | 1,
   askedBy?: Run['askedBy'],
+  trace?: string,
 ]
+const traceAt = 10
 const operations = new Quoted()
 const askers = new Quoted()
 const previous = new Quoted()
 const accepted = new Times()
 
 export function fixedOf(run: Run): string {
-  const { input, lane, kind, forced, askedBy } = run
+  const { input, lane, kind, forced, askedBy, trace } = run
   const what = `[${run.begun},${accepted.of(run.acceptedAt)},${operations.of(run.operation)},${askers.of(run.by)}`
-  if (lane === 'user' && kind === 'operation' && !forced && askedBy === null) {
+  if (lane === 'user' && kind === 'operation' && !forced && askedBy === null && trace === undefined) {
     if (input !== null) return `${what},${previous.of(run.previous)},${JSON.stringify(input)}]`
     return run.previous === '' ? `${what}]` : `${what},${previous.of(run.previous)}]`
   }
   const from = `${what},${previous.of(run.previous)},${JSON.stringify(input)}`
-  return `${from},${laneCodes[lane]},${kindCodes[kind]},${forced ? 1 : 0},${JSON.stringify(askedBy)}]`
+  const unusually = `${from},${laneCodes[lane]},${kindCodes[kind]},${forced ? 1 : 0},${JSON.stringify(askedBy)}`
+  return trace === undefined ? `${unusually}]` : `${unusually},${JSON.stringify(trace)}]`
 }
 
 /** What a step seldom changes, with its usual values. */
@@ -277,10 +280,11 @@ export function stateOf(row: unknown, shapes: Pick<Shapes, 'get'>): Resource {
 }
 
 function runOf(row: StateRow): Run {
+  const fixed = JSON.parse(row[17]!) as FixedList
   const [begun, acceptedAt, operation, by, from = '', input = null, lane = 2, kind = 0, forced = 0, askedBy = null] =
-    JSON.parse(row[17]!) as FixedList
+    fixed
   const [step, results, attempt = 1, steps, unusually] = JSON.parse(row[18]!) as RestList
-  return {
+  const run: Run = {
     begun,
     kind: kindWords[kind]!,
     operation,
@@ -302,6 +306,7 @@ function runOf(row: StateRow): Run {
     ...usual,
     ...unusually,
   }
+  return fixed.length <= traceAt ? run : { ...run, trace: fixed[traceAt]! }
 }
 
 const outcomeCodes: Readonly<Record<EndedRun['outcome'], number>> = {

@@ -115,6 +115,12 @@ export const codes = {
   token_not_found: { http: 404, exit: 4, retryable: false, summary: 'There is no such token.' },
   account_not_found: { http: 404, exit: 4, retryable: false, summary: 'There is no such account.' },
   webhook_not_found: { http: 404, exit: 4, retryable: false, summary: 'There is no such webhook.' },
+  secret_key_missing: {
+    http: 503,
+    exit: 78,
+    retryable: false,
+    summary: 'The server has no key to keep, or to open, this secret with.',
+  },
   bulk_not_found: { http: 404, exit: 4, retryable: false, summary: 'There is no such bulk operation.' },
   incident_not_found: { http: 404, exit: 4, retryable: false, summary: 'There is no such open incident.' },
   bulk_changed: {

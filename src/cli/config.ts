@@ -44,6 +44,11 @@ export interface Config {
         readonly oidc?: OidcOptions | undefined
       }
     | undefined
+  /**
+   * Only these are called, for webhooks and the issuer: hosts (`hooks.example.com`, `*.example.com`), addresses, networks (`203.0.113.0/24`).
+   * Left out: whatever the other rules leave. Remote drivers have a list of their own (`allow`).
+   */
+  readonly allowCalls?: readonly string[] | undefined
   readonly engine?: Partial<EngineSettings> | undefined
   /** The worlds that drivers act upon: the development mode can break them and show what is really there. */
   readonly worlds?: readonly World[] | undefined
@@ -93,6 +98,7 @@ const shape = z.strictObject({
         .optional(),
     })
     .optional(),
+  allowCalls: z.array(z.string().min(1)).optional(),
   engine: z.record(z.string(), z.unknown()).optional(),
   worlds: z.array(z.any()).optional(),
   demo: z.any().optional(),

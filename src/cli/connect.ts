@@ -5,6 +5,7 @@ import { HttpClient } from '../client/http-client.ts'
 import { CliError, exits } from './cli-error.ts'
 import { loadConfig, togetherOf } from './config.ts'
 import { openStore, storeOf } from './open-store.ts'
+import { secretKeys } from './secret-keys.ts'
 import { findData, readServerFile } from './server-file.ts'
 
 export interface ReachOptions {
@@ -56,7 +57,8 @@ async function reachStore(options: ReachOptions): Promise<Reached> {
   const engine = createEngine({ store, lifecycles, options: { name: 'command line', worker: false } })
   await engine.start()
   const token = secretText()
-  const server = createServer({ engine, port: 0, adminToken: token })
+  const keys = secretKeys(data, { make: false })
+  const server = createServer({ engine, port: 0, adminToken: token, allowCalls: config.allowCalls, secretKeys: keys })
   const url = await server.start()
   return {
     api: new HttpClient({ url, token, retries: 0 }),

@@ -14,6 +14,7 @@ import { devSwitches } from './dev-mode.ts'
 import { openStore, storeOf, useFolder } from './open-store.ts'
 import { consoleFolder, plainPages } from './pages.ts'
 import { counted, type Printer } from './print.ts'
+import { secretKeys } from './secret-keys.ts'
 import { lastToken, removeServerFile, writeServerFile } from './server-file.ts'
 import { version } from './version.ts'
 
@@ -108,6 +109,8 @@ async function startServer(given: Starting): Promise<HomeostatServer> {
     secure,
     proxies,
     oidc,
+    allowCalls: config.allowCalls,
+    secretKeys: secretKeys(data, { make: true }),
     version: version(),
     log,
     adminToken: token,

@@ -40,8 +40,7 @@ export const systemRoutes = {
     }),
     status: 201,
     answer: z.object({ webhook: shape.webhook, secret: z.string() }),
-    errors: ['address_refused'],
-    idempotent: false,
+    errors: ['address_refused', 'webhook_not_found', 'secret_key_missing'],
   }),
   listWebhooks: row({
     method: 'GET',
@@ -75,8 +74,7 @@ export const systemRoutes = {
     group: 'webhooks',
     words: 'A new secret; deliveries are signed with both until the next rotation.',
     answer: z.object({ secret: z.string() }),
-    errors: ['webhook_not_found'],
-    idempotent: false,
+    errors: ['webhook_not_found', 'secret_key_missing'],
   }),
   replayWebhook: row({
     method: 'POST',
@@ -144,7 +142,7 @@ export const systemRoutes = {
     }),
     status: 201,
     answer: z.object({ token: shape.token, secret: z.string() }),
-    idempotent: false,
+    errors: ['token_not_found', 'secret_key_missing'],
   }),
   listTokens: row({
     method: 'GET',

@@ -4,9 +4,10 @@ import { systemClock, type Clock } from '../base/clock.ts'
 import { HomeostatError } from '../base/errors.ts'
 import { again, completes, TerminalError, UnknownOutcomeError, type Driver, type Sweeper } from '../lifecycle/driver.ts'
 import type { AnyLifecycle } from '../lifecycle/lifecycle.ts'
+import { AllowList } from '../server/allow-list.ts'
 import { endAnswer, inventoryAnswer, probeAnswer, readAnswer, workAnswer, type WorkAnswer } from './answers.ts'
 import { keyOfToken, stepToken } from './signature.ts'
-import { WireCaller, type WireEnd } from './wire-call.ts'
+import { WireCaller, type CallOptions, type WireEnd } from './wire-call.ts'
 
 export interface RemoteOptions {
   /** Where the driver listens. https, unless private addresses are allowed and it is one. */
@@ -17,6 +18,8 @@ export interface RemoteOptions {
   readonly completeAt?: string
   /** Addresses of this machine and of private networks may be called. Default: no. */
   readonly privateAddresses?: boolean
+  /** Only these hosts, addresses and networks may be called: the driver must be one of them. Left out: no such list. */
+  readonly allow?: readonly string[] | undefined
   /** Certificates of one's own authority, as PEM. */
   readonly ca?: string
   /** Most time for one call, from its start to the last byte of its answer. Default 30 s. */
@@ -53,6 +56,7 @@ export interface RemoteCall {
   readonly forced: boolean
   readonly signal: AbortSignal
   readonly progress: (text: string) => void
+  readonly traceparent?: string | undefined
 }
 
 const secretMin = 20
@@ -109,6 +113,7 @@ class Remote {
       url: options.url,
       secrets: this.#secrets,
       privateAddresses: options.privateAddresses ?? false,
+      allow: options.allow === undefined ? undefined : new AllowList(options.allow),
       ca: options.ca,
       timeoutMs: options.timeoutMs ?? 30_000,
       answerMaxBytes: options.answerMaxBytes ?? 1_000_000,
@@ -160,13 +165,14 @@ class Remote {
     }
   }
 
-  /** What the deadline leaves of the time; the engine gives the call up by itself then. */
-  #timeLeftMs({ deadlineAt }: RemoteCall): number {
-    return deadlineAt === 0 ? Infinity : Math.max(1, deadlineAt - this.#clock.now())
+  /** What the deadline leaves of the time (the engine gives the call up by itself then), and the trace it belongs to. */
+  #wireOptions({ deadlineAt, traceparent }: RemoteCall): CallOptions {
+    const timeoutMs = deadlineAt === 0 ? Infinity : Math.max(1, deadlineAt - this.#clock.now())
+    return { timeoutMs, traceparent }
   }
 
   async #probe(content: object, call: RemoteCall): Promise<unknown> {
-    const end = await this.#wire.call(content, call.signal, this.#timeLeftMs(call))
+    const end = await this.#wire.call(content, call.signal, this.#wireOptions(call))
     if (end.kind !== 'answered') return notAnswered(end)
     const read = readAnswer(probeAnswer, end.text)
     if ('fault' in read) throw unreadable(read.fault)
@@ -181,7 +187,7 @@ class Remote {
    */
   async #work(content: object, call: RemoteCall): Promise<unknown> {
     for (let mayHaveBegun = false; ;) {
-      const end = await this.#wire.call(content, call.signal, this.#timeLeftMs(call))
+      const end = await this.#wire.call(content, call.signal, this.#wireOptions(call))
       if (end.kind === 'aborted') return this.#stop(content, call, mayHaveBegun || end.isSent)
       // What it has accepted goes on, whether or not it can be reached now: only its own word ends it.
       let waitMs = this.#options.lookAgainMs ?? 30_000

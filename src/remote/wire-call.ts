@@ -3,6 +3,7 @@
 import { Agent as HttpAgent, request as httpRequest, type ClientRequest } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { Clock } from '../base/clock.ts'
+import type { AllowList } from '../server/allow-list.ts'
 import { checkedUrl, guardedLookup } from '../server/outgoing.ts'
 import { signatureHeader, signed, timestampHeader } from './signature.ts'
 import { Slots } from './slots.ts'
@@ -11,6 +12,7 @@ export interface WireOptions {
   readonly url: string
   readonly secrets: readonly string[]
   readonly privateAddresses: boolean
+  readonly allow?: AllowList | undefined
   /** Certificates of one's own authority, as PEM. */
   readonly ca?: string | undefined
   readonly timeoutMs: number
@@ -30,6 +32,20 @@ export type WireEnd =
   | { readonly kind: 'unknown'; readonly reason: string }
   /** The signal fired. */
   | { readonly kind: 'aborted'; readonly isSent: boolean }
+
+export interface CallOptions {
+  /** When less than usual is left. The time begins when it is this call's turn. */
+  readonly timeoutMs?: number
+  /** Goes along as the header of the same name; it is not signed, since it decides nothing. */
+  readonly traceparent?: string | undefined
+}
+
+interface Sent {
+  readonly body: string
+  readonly signal: AbortSignal
+  readonly timeoutMs: number
+  readonly headers: Readonly<Record<string, string>>
+}
 
 const keepMs = 4_000
 const busyMs = 5_000
@@ -55,11 +71,17 @@ export class WireCaller {
     this.#slots = new Slots(options.atOnce)
   }
 
-  /** `timeoutMs`: when less than usual is left. The time begins when it is this call's turn. */
-  async call(content: object, signal: AbortSignal, timeoutMs = this.#options.timeoutMs): Promise<WireEnd> {
+  async call(content: object, signal: AbortSignal, given: CallOptions = {}): Promise<WireEnd> {
+    const { timeoutMs = Infinity, traceparent } = given
     if (!(await this.#slots.take(signal))) return { kind: 'aborted', isSent: false }
     try {
-      return await this.#once(JSON.stringify(content), signal, Math.min(timeoutMs, this.#options.timeoutMs), true)
+      const sent = {
+        body: JSON.stringify(content),
+        signal,
+        timeoutMs: Math.min(timeoutMs, this.#options.timeoutMs),
+        headers: traceparent === undefined ? {} : { traceparent },
+      }
+      return await this.#once(sent, true)
     } finally {
       this.#slots.give()
     }
@@ -69,13 +91,13 @@ export class WireCaller {
    * A kept connection that the other side has closed meanwhile fails before anything is answered: the same call, with the same key, epoch
    * and attempt, is sent once more on a new one.
    */
-  async #once(body: string, signal: AbortSignal, timeoutMs: number, mayRepeat: boolean): Promise<WireEnd> {
-    const exchange = new Exchange(this.#options, signal, timeoutMs)
-    const end = await exchange.run((listener) => this.#request(body, listener, !mayRepeat))
-    return mayRepeat && exchange.wasStale ? this.#once(body, signal, timeoutMs, false) : end
+  async #once(sent: Sent, mayRepeat: boolean): Promise<WireEnd> {
+    const exchange = new Exchange(this.#options, sent.signal, sent.timeoutMs)
+    const end = await exchange.run((listener) => this.#request(sent, listener, !mayRepeat))
+    return mayRepeat && exchange.wasStale ? this.#once(sent, false) : end
   }
 
-  #request(body: string, listener: Parameters<typeof httpRequest>[2], isNew: boolean): ClientRequest {
+  #request({ body, headers }: Sent, listener: Parameters<typeof httpRequest>[2], isNew: boolean): ClientRequest {
     const { secrets, clock } = this.#options
     const path = `${this.#url.pathname}${this.#url.search}`
     const timestamp = String(Math.floor(clock.now() / 1_000))
@@ -89,6 +111,7 @@ export class WireCaller {
           'content-type': 'application/json',
           'content-length': Buffer.byteLength(body),
           accept: 'application/json',
+          ...headers,
           [timestampHeader]: timestamp,
           [signatureHeader]: signed(secrets, { method: 'POST', path, timestamp, body }),
           ...(isNew ? { connection: 'close' } : {}),

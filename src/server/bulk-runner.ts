@@ -1,8 +1,9 @@
 // Works off bulk operations: one operation over a frozen list of resources, at a rate. The list and what became of each target are
 // records; a target's request and its record are one commit, so that a process may die at any moment and another goes on, and no
-// target is asked twice.
+// target is asked twice. One process at a time works off a bulk operation, by a lease, so that its rate is the rate of all together.
 import type { Clock } from '../base/clock.ts'
 import { HomeostatError } from '../base/errors.ts'
+import { secretText } from '../base/random.ts'
 import type { Json } from '../base/json.ts'
 import { runId, type Resource } from '../decision/state.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -21,12 +22,18 @@ export interface BulkRunnerOptions {
 /** Other processes' bulk operations are looked for this often. */
 const lookMs = 5_000
 const atOnce = 50
+/** Items looked at in one pass: most of them may have been asked by another process before. */
+const pageSize = 500
+/** Others leave a bulk operation alone for so long after its runner was last heard of. */
+const leaseMs = 10_000
 
 export const itemKey = (bulk: string, index: number): string => `${bulk}/${padded(index)}`
 
 export class BulkRunner {
   readonly #options: BulkRunnerOptions
   readonly #rhythm: Rhythm
+  /** Not the engine's incarnation: two servers may share an engine. */
+  readonly #me = secretText().slice(0, 16)
   /** Where each one is, as far as this process knows: targets before it have been asked. */
   readonly #cursors = new Map<string, string>()
   /** Requests that may still be made at once, by bulk operation. */
@@ -42,8 +49,13 @@ export class BulkRunner {
     this.#rhythm.start()
   }
 
-  stop(): Promise<void> {
-    return this.#rhythm.stop()
+  /** What it works off is given back: others need not wait for the lease to end. */
+  async stop(): Promise<void> {
+    await this.#rhythm.stop()
+    const { objects } = this.#options
+    const own = (await objects.all('bulk runner').catch(() => [])).filter(({ value }) => value.runner === this.#me)
+    for (const { key, version } of own)
+      await objects.write([objects.change('bulk runner', key, version, null)]).catch(() => {})
   }
 
   wake(): void {
@@ -62,20 +74,53 @@ export class BulkRunner {
 
   /** Answers when to come back. */
   async #workOff({ value: bulk, version }: Found<'bulk'>): Promise<number> {
-    const { objects, clock } = this.#options
+    const { objects } = this.#options
+    const elsewhereMs = await this.#take(bulk.id)
+    if (elsewhereMs > 0) return Math.min(lookMs, elsewhereMs)
     const allowed = this.#allowedNow(bulk)
     if (allowed < 1) return Math.ceil(1_000 / bulk.perSecond)
     const after = this.#cursors.get(bulk.id) ?? ''
-    const items = await objects.under('bulk item', `${bulk.id}/`, { after, limit: Math.min(allowed, atOnce) })
-    if (items.length === 0) {
-      const ended = { ...bulk, state: 'done' as const, endedAt: clock.now() }
-      await objects.write([objects.change('bulk', bulk.id, version, ended)]).catch(() => {})
-      return 0
-    }
+    const items = await objects.under('bulk item', `${bulk.id}/`, { after, limit: pageSize })
+    if (items.length === 0) return this.#finish(bulk, version)
     const waiting = items.filter(({ value }) => value.state === 'waiting')
-    this.#allowance.get(bulk.id)!.tokens -= waiting.length
-    await Promise.all(waiting.map((item) => this.#ask(bulk, item)))
-    this.#cursors.set(bulk.id, items.at(-1)!.key)
+    const asked = waiting.slice(0, Math.min(allowed, atOnce))
+    this.#allowance.get(bulk.id)!.tokens -= asked.length
+    await Promise.all(asked.map((item) => this.#ask(bulk, item)))
+    const isThrough = asked.length === waiting.length
+    this.#cursors.set(bulk.id, (isThrough ? items : asked).at(-1)!.key)
+    return 0
+  }
+
+  async #finish(bulk: BulkRecord, version: number): Promise<number> {
+    const { objects, clock } = this.#options
+    const ended = { ...bulk, state: 'done' as const, endedAt: clock.now() }
+    const runner = await objects.get('bulk runner', bulk.id)
+    const released = runner === null ? [] : [objects.change('bulk runner', bulk.id, runner.version, null)]
+    await objects.write([objects.change('bulk', bulk.id, version, ended), ...released]).catch(notMine)
+    return 0
+  }
+
+  /** 0: this process works it off. Else for how long another has the lease, at most. */
+  async #take(id: string): Promise<number> {
+    const { objects, clock } = this.#options
+    const found = await objects.get('bulk runner', id)
+    const now = clock.now()
+    const left = (found?.value.until ?? 0) - now
+    const isMine = found?.value.runner === this.#me
+    if (isMine && left > leaseMs / 2) return 0
+    if (!isMine && left > 0) return left
+    const lease = { runner: this.#me, until: now + leaseMs }
+    try {
+      await objects.write([objects.change('bulk runner', id, found?.version ?? 0, lease)])
+    } catch (error) {
+      notMine(error)
+      return leaseMs
+    }
+    // What another has asked meanwhile is not saved up for.
+    if (!isMine) {
+      this.#allowance.delete(id)
+      this.#cursors.delete(id)
+    }
     return 0
   }
 

@@ -6,7 +6,7 @@ import type { RouteName } from '../protocol/routes.ts'
 import { z } from 'zod'
 import type { webhook as webhookShape } from '../protocol/shapes.ts'
 import { Reply, Stream, type Call, type Handlers } from './call.ts'
-import { padded, type Found, type WebhookRecord } from './objects.ts'
+import { aboutWebhook, padded, type Found, type WebhookRecord } from './objects.ts'
 import { checkedUrl } from './outgoing.ts'
 import { sha256 } from './principal.ts'
 import { tenantFor, tokenNumber } from './reach.ts'
@@ -41,19 +41,22 @@ export const eventHandlers: Handlers<Names> = {
   },
 
   async createWebhook(call) {
-    const { objects, clock, engine, privateAddresses, webhooks } = call.services
+    const { objects, clock, engine, outgoing, webhooks, sealer } = call.services
+    const before = call.replayed as { readonly webhook: string } | null
+    if (before !== null) return shownAgain(call, before.webhook)
     const { url, types, kinds, tenant, after } = call.body
-    checkedUrl(url, { privateAddresses })
+    checkedUrl(url, outgoing)
     const secret = secretText()
     const now = clock.now()
     const id = sha256(`${call.asked.id} webhook`).slice(0, 16)
+    const of = tenantFor(call.principal, tenant)
     const record: WebhookRecord = {
       id,
-      tenant: tenantFor(call.principal, tenant),
+      tenant: of,
       url,
       types,
       kinds,
-      secrets: [secret],
+      secrets: [sealer.seal(secret, aboutWebhook({ id, tenant: of }))],
       state: 'active',
       delivered: after ?? (await engine.latestEvent()),
       failures: 0,
@@ -64,7 +67,8 @@ export const eventHandlers: Handlers<Names> = {
       sender: 0,
       senderUntil: 0,
     }
-    await call.write([objects.change('webhook', id, 0, record)], { target: `webhook/${id}`, detail: { url } })
+    const noted = { target: `webhook/${id}`, detail: { url } }
+    await call.write([objects.change('webhook', id, 0, record)], noted, { webhook: id })
     webhooks.wake()
     return { webhook: wireWebhook(record), secret }
   },
@@ -85,10 +89,11 @@ export const eventHandlers: Handlers<Names> = {
     return new Reply(undefined)
   },
   async rotateWebhook(call) {
-    const { objects } = call.services
+    const { objects, sealer } = call.services
     const { key, value, version } = await found(call)
+    if (call.replayed !== null) return { secret: (await shownAgain(call, key)).secret }
     const secret = secretText()
-    const next = { ...value, secrets: [secret, value.secrets[0]!] }
+    const next = { ...value, secrets: [sealer.seal(secret, aboutWebhook(value)), value.secrets[0]!] }
     await call.write([objects.change('webhook', key, version, next)], { target: `webhook/${key}` })
     return { secret }
   },
@@ -129,6 +134,17 @@ export const eventHandlers: Handlers<Names> = {
 
 const isOwn = ({ principal }: Call<RouteName>, { tenant }: WebhookRecord): boolean =>
   principal.tenant === null || principal.tenant === tenant
+
+/** The answer to the same request again: the secret as it is now. */
+async function shownAgain(call: Call<'createWebhook' | 'rotateWebhook'>, id: string) {
+  const { objects, sealer } = call.services
+  const webhook = await objects.get('webhook', id)
+  if (webhook === null) throw new HomeostatError('webhook_not_found', `There is no webhook ${id}.`)
+  const secret = sealer.open(webhook.value.secrets[0]!, aboutWebhook(webhook.value))
+  if (secret === null)
+    throw new HomeostatError('secret_key_missing', `The secret of webhook ${id} cannot be opened. Make a new one.`)
+  return { webhook: wireWebhook(webhook.value), secret }
+}
 
 async function found(
   call: Call<'getWebhook' | 'deleteWebhook' | 'rotateWebhook' | 'replayWebhook' | 'listDeadLetters'>,

@@ -1,9 +1,11 @@
-// Removes what is of no use any more: sessions, tickets and tokens that have expired, idempotency records that are old.
+// Removes what is of no use any more: sessions, tickets and tokens that have expired, idempotency records that are old. Seals anew what is
+// sealed with a key that is on its way out.
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../engine/log.ts'
 import { Rhythm } from '../engine/rhythm.ts'
 import type { RecordChange } from '../store/store.ts'
-import type { Objects } from './objects.ts'
+import { aboutWebhook, type Objects } from './objects.ts'
+import type { Sealer } from './sealer.ts'
 
 const everyMs = 600_000
 /** How long an idempotency key is remembered. */
@@ -11,14 +13,23 @@ const onceMs = 48 * 3_600_000
 const idleMs = 30 * 60_000
 const atOnce = 500
 
+export interface HousekeeperOptions {
+  readonly objects: Objects
+  readonly clock: Clock
+  readonly log: Log
+  readonly sealer: Sealer
+}
+
 export class Housekeeper {
   readonly #objects: Objects
   readonly #clock: Clock
   readonly #rhythm: Rhythm
+  readonly #sealer: Sealer
 
-  constructor({ objects, clock, log }: { readonly objects: Objects; readonly clock: Clock; readonly log: Log }) {
+  constructor({ objects, clock, log, sealer }: HousekeeperOptions) {
     this.#objects = objects
     this.#clock = clock
+    this.#sealer = sealer
     const pass = () => this.pass()
     this.#rhythm = new Rhythm({ clock, log, name: 'housekeeper', pass, gapMs: 1_000, afterFailureMs: 60_000 })
   }
@@ -47,6 +58,19 @@ export class Housekeeper {
       // What another process has removed, or a session that was used meanwhile, is left for the next pass.
       await objects.write(old.slice(from, from + atOnce)).catch(() => {})
     }
+    await this.#sealAnew()
     return everyMs
+  }
+
+  async #sealAnew(): Promise<void> {
+    for (const { key, value, version } of await this.#objects.all('webhook')) {
+      if (value.secrets.every((secret) => this.#sealer.isCurrent(secret))) continue
+      const about = aboutWebhook(value)
+      const opened = value.secrets.map((secret) => this.#sealer.open(secret, about))
+      // One that cannot be opened stays as it is: its key may come back.
+      if (opened.includes(null)) continue
+      const secrets = opened.map((secret) => this.#sealer.seal(secret!, about))
+      await this.#objects.write([this.#objects.change('webhook', key, version, { ...value, secrets })]).catch(() => {})
+    }
   }
 }

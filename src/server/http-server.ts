@@ -8,6 +8,7 @@ import { systemRandom } from '../base/random.ts'
 import type { Engine } from '../engine/engine.ts'
 import { silent, type Log } from '../engine/log.ts'
 import type { Role } from '../protocol/permissions.ts'
+import { AllowList } from './allow-list.ts'
 import { BulkRunner } from './bulk-runner.ts'
 import { Reply, Stream } from './call.ts'
 import { consoleFiles } from './console-files.ts'
@@ -25,6 +26,7 @@ import { RateLimiter, type Rate } from './rate-limiter.ts'
 import { Rehearsals, type OpenRehearser } from './rehearsals.ts'
 import { Router } from './router.ts'
 import { securityHeaders } from './security-headers.ts'
+import { Sealer } from './sealer.ts'
 import type { Services } from './services.ts'
 import { Trends } from './trends.ts'
 import { WebhookSender } from './webhook-sender.ts'
@@ -68,6 +70,10 @@ export interface ServerOptions {
   readonly rate?: Rate
   readonly streams?: Partial<StreamLimits>
   readonly webhooks?: { readonly tries?: number; readonly firstWaitMs?: number; readonly privateAddresses?: boolean }
+  /** Only these hosts, addresses and networks are called, for webhooks and the issuer. Left out: whatever the other rules leave. */
+  readonly allowCalls?: readonly string[] | undefined
+  /** What secrets are sealed with in the store, of at least 32 characters each: the first seals, all open. Without one no webhook can be made. */
+  readonly secretKeys?: readonly string[] | undefined
 }
 
 const bodyMax = 1024 * 1024
@@ -112,8 +118,11 @@ export class HomeostatServer {
     this.#services = servicesOf(options, access)
     const { clock, log, objects } = this.#services
     const { oidc, secure = false } = options
-    this.#oidc = oidc === undefined ? null : new OidcSignIn({ ...this.#services, options: oidc, secure })
-    this.#housekeeper = new Housekeeper({ clock, log, objects })
+    this.#oidc =
+      oidc === undefined
+        ? null
+        : new OidcSignIn({ ...this.#services, options: oidc, secure, allow: this.#services.outgoing.allow })
+    this.#housekeeper = new Housekeeper({ clock, log, objects, sealer: this.#services.sealer })
     const rate = options.rate ?? { perSecond: 10_000, burst: 20_000 }
     const parts: DispatchParts = {
       services: this.#services,
@@ -282,6 +291,9 @@ function servicesOf(options: ServerOptions, access: 'open' | 'closed'): Services
   const limits = { ...defaultStreams, ...options.streams }
   const streams = new EventStreams({ engine, wire, gate, clock, log, limits })
   const { tries = 12, firstWaitMs = 1_000, privateAddresses = false } = options.webhooks ?? {}
+  const { allowCalls, secretKeys = [] } = options
+  const outgoing = { privateAddresses, allow: allowCalls === undefined ? undefined : new AllowList(allowCalls) }
+  const sealer = new Sealer(secretKeys)
   return {
     engine,
     clock,
@@ -291,7 +303,7 @@ function servicesOf(options: ServerOptions, access: 'open' | 'closed'): Services
     wire,
     streams,
     bulk: new BulkRunner({ engine, objects, clock, log }),
-    webhooks: new WebhookSender({ engine, objects, wire, clock, log, privateAddresses, tries, firstWaitMs }),
+    webhooks: new WebhookSender({ engine, objects, wire, clock, log, outgoing, sealer, tries, firstWaitMs }),
     metrics: new Metrics({
       engine,
       wire,
@@ -306,7 +318,8 @@ function servicesOf(options: ServerOptions, access: 'open' | 'closed'): Services
     rehearsals: new Rehearsals(options.rehearser ?? null, engine.lifecycles, clock),
     dev: dev ?? null,
     version,
-    privateAddresses,
+    outgoing,
+    sealer,
   }
 }
 

@@ -47,7 +47,7 @@ export interface WebhookRecord {
   readonly url: string
   readonly types: readonly string[]
   readonly kinds: readonly string[]
-  /** The present one first; the one before it is still used for signing. */
+  /** Sealed (`sealer.ts`). The present one first; the one before it is still used for signing. */
   readonly secrets: readonly string[]
   readonly state: 'active' | 'paused'
   readonly delivered: number
@@ -60,6 +60,14 @@ export interface WebhookRecord {
   readonly sender: number
   readonly senderUntil: number
 }
+
+/** What its secrets are bound to: they cannot be moved to another webhook. */
+export const aboutWebhook = ({ id, tenant }: Pick<WebhookRecord, 'id' | 'tenant'>): Json => [
+  'webhook',
+  id,
+  tenant,
+  'secrets',
+]
 
 export interface DeadLetterRecord {
   readonly n: number
@@ -88,6 +96,12 @@ export interface BulkItemRecord {
   readonly run: string | null
   readonly code: string | null
   readonly message: string
+}
+
+/** Which process works a bulk operation off, and until when others leave it alone. */
+export interface BulkRunnerRecord {
+  readonly runner: string
+  readonly until: number
 }
 
 export interface OnceRecord {
@@ -125,6 +139,7 @@ interface Kinds {
   readonly bulk: BulkRecord
   /** `bulk/index`. */
   readonly 'bulk item': BulkItemRecord
+  readonly 'bulk runner': BulkRunnerRecord
   readonly once: OnceRecord
   readonly view: ViewRecord
   /** By the padded number of the incarnation. */

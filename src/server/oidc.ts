@@ -8,6 +8,7 @@ import type { Json } from '../base/json.ts'
 import { secretText } from '../base/random.ts'
 import type { Log } from '../engine/log.ts'
 import type { Role } from '../protocol/permissions.ts'
+import type { AllowList } from './allow-list.ts'
 import { Reply, type AuditEntry } from './call.ts'
 import type { Gate } from './gate.ts'
 import { judgeIdToken, keyIdOf, type Jwk } from './id-token.ts'
@@ -43,6 +44,7 @@ export interface OidcParts {
   readonly clock: Clock
   readonly log: Log
   readonly secure: boolean
+  readonly allow?: AllowList | undefined
 }
 
 export interface OidcAsked {
@@ -89,7 +91,7 @@ export class OidcSignIn {
   }
 
   get #reach() {
-    return { privateAddresses: this.#parts.options.privateAddresses ?? false }
+    return { privateAddresses: this.#parts.options.privateAddresses ?? false, allow: this.#parts.allow }
   }
 
   get #cookieName(): string {

@@ -1,6 +1,7 @@
 // Where webhooks may go: no spelling of a private address, no name that stands for one, no redirect.
 import { createServer } from 'node:http'
 import { expect, test } from 'vitest'
+import { AllowList } from './allow-list.ts'
 import { checkedUrl, guardedLookup, isOpenAddress, post } from './outgoing.ts'
 
 const strict = { privateAddresses: false }
@@ -128,4 +129,57 @@ test('plain http is for private addresses only, also where these are allowed', (
   for (const url of ['http://127.0.0.1:9000/', 'http://[::1]:9000/', 'https://93.184.216.34:9000/'])
     expect(checkedUrl(url, loose).href).toContain('//')
   expect(() => checkedUrl('ftp://127.0.0.1/', loose)).toThrow('only https')
+})
+
+test('with a list only what is on it is called: real connections, by address and by name', async () => {
+  const server = createServer((_request, response) => void response.end())
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { readonly port: number }
+  const send = (host: string, ...allow: readonly string[]) =>
+    post(
+      { url: `http://${host}:${port}/`, headers: {}, body: '{}' },
+      { privateAddresses: true, allow: new AllowList(allow) },
+    )
+  const refused = { code: 'address_refused', message: expect.stringContaining('not on the list') }
+  expect(await send('127.0.0.1', '127.0.0.1')).toBe(200)
+  expect(await send('127.0.0.1', 'hooks.example.com', '127.0.0.0/8')).toBe(200)
+  expect(await send('localhost', 'LOCALHOST.')).toBe(200)
+  // The name is not on the list, but all that it stands for is.
+  expect(await send('localhost', '127.0.0.0/8', '::1')).toBe(200)
+  await expect(send('127.0.0.1', 'localhost')).rejects.toMatchObject(refused)
+  await expect(send('127.0.0.1', '127.0.0.2', '10.0.0.0/8')).rejects.toMatchObject(refused)
+  await expect(send('localhost', '10.0.0.0/8')).rejects.toMatchObject(refused)
+  await expect(send('localhost', 'hooks.example.com')).rejects.toMatchObject(refused)
+  await expect(send('localhost')).rejects.toMatchObject(refused)
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+})
+
+test('a list only narrows: what is private stays refused', () => {
+  const allow = new AllowList(['10.0.0.0/8', 'hooks.example.com', '*.example.org', '2606:2800::/32'])
+  const may = (url: string) => checkedUrl(url, { privateAddresses: false, allow }).href
+  expect(() => may('https://10.0.0.1/')).toThrow('private')
+  expect(() => may('http://hooks.example.com/')).toThrow('only https')
+  expect(may('https://hooks.example.com./x')).toContain('hooks.example.com')
+  expect(may('https://a.b.example.org/')).toContain('a.b.example.org')
+  expect(may('https://[2606:2800:220:1::1]/')).toContain('2606')
+  expect(() => may('https://93.184.216.34/')).toThrow('not on the list')
+  const named = new AllowList(['hooks.example.com', '*.example.org'])
+  for (const url of ['https://example.org/', 'https://xexample.org/', 'https://hooks.example.com.evil.net/'])
+    expect(() => checkedUrl(url, { privateAddresses: false, allow: named })).toThrow('not on the list')
+})
+
+test.each([
+  '',
+  '10.0.0.0/33',
+  '10.0.0.0/8/8',
+  '10.0.0.0/x',
+  'https://example.com',
+  'a b',
+  '*',
+  '*.',
+  '10.0.0',
+  '1.2.3.4.5',
+])("'%s' is refused as an entry of the list", (entry) => {
+  expect(() => new AllowList([entry])).toThrow(expect.objectContaining({ code: 'address_refused' }))
 })

@@ -5,10 +5,13 @@ import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { HomeostatError } from '../base/errors.ts'
+import type { AllowList } from './allow-list.ts'
 
 export interface OutgoingOptions {
   /** Addresses of this machine and of private networks are allowed, and plain http to them: for tests and development. */
   readonly privateAddresses: boolean
+  /** Only these may be called; left out: whatever the other rules leave. */
+  readonly allow?: AllowList | undefined
 }
 
 export interface Posted {
@@ -67,7 +70,7 @@ export const isOpenAddress = (address: string): boolean => {
 }
 
 /** The parts of an address that can be judged before it is called. Throws `address_refused`. */
-export function checkedUrl(text: string, { privateAddresses }: OutgoingOptions): URL {
+export function checkedUrl(text: string, { privateAddresses, allow }: OutgoingOptions): URL {
   let url: URL
   try {
     url = new URL(text)
@@ -76,6 +79,7 @@ export function checkedUrl(text: string, { privateAddresses }: OutgoingOptions):
   }
   if (url.username !== '' || url.password !== '') throw refused(url.href, 'it holds a password')
   const host = url.hostname.replace(/^\[|\]$|\.$/g, '')
+  if (allow !== undefined && !mayBeOn(allow, host)) throw refused(url.href, notListed)
   if (privateAddresses && (url.protocol === 'http:' || url.protocol === 'https:')) {
     if (url.protocol === 'http:' && isOpenAddress(host))
       throw refused(url.href, 'beyond private networks only https is called')
@@ -89,6 +93,12 @@ export function checkedUrl(text: string, { privateAddresses }: OutgoingOptions):
   return url
 }
 
+const notListed = 'it is not on the list of what may be called'
+
+/** What a name stands for is looked at when it is called. */
+const mayBeOn = (allow: AllowList, host: string): boolean =>
+  isIP(host) === 0 ? allow.hasName(host) || allow.hasNetworks : allow.hasAddress(host)
+
 type Resolve = (host: string) => Promise<readonly { readonly address: string; readonly family: number }[]>
 const systemResolve: Resolve = (host) => lookup(host, { all: true })
 
@@ -101,6 +111,9 @@ export function guardedLookup(url: URL, options: OutgoingOptions, resolve: Resol
   const checked = async (host: string) => {
     const found = await resolve(host)
     if (found.length === 0) throw refused(url.href, 'the name stands for no address')
+    const { allow } = options
+    if (allow !== undefined && !allow.hasName(host) && !found.every(({ address }) => allow.hasAddress(address)))
+      throw refused(url.href, notListed)
     if (!options.privateAddresses && found.some(({ address }) => !isOpenAddress(address)))
       throw refused(url.href, 'the name stands for a private address')
     if (url.protocol === 'http:' && found.some(({ address }) => isOpenAddress(address)))

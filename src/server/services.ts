@@ -9,8 +9,10 @@ import type { EventStreams } from './event-streams.ts'
 import type { Gate } from './gate.ts'
 import type { Metrics } from './metrics.ts'
 import type { Objects } from './objects.ts'
+import type { OutgoingOptions } from './outgoing.ts'
 import type { Rehearsals } from './rehearsals.ts'
 import type { Trends } from './trends.ts'
+import type { Sealer } from './sealer.ts'
 import type { WebhookSender } from './webhook-sender.ts'
 import type { Wire } from './wire.ts'
 
@@ -33,6 +35,7 @@ export interface Services {
   /** Null outside of the development mode. */
   readonly dev: DevSwitches | null
   readonly version: string
-  /** Addresses of this machine and of private networks may be called: for tests and development. */
-  readonly privateAddresses: boolean
+  /** Who may be called on behalf of strangers. */
+  readonly outgoing: OutgoingOptions
+  readonly sealer: Sealer
 }

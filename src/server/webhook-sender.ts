@@ -6,8 +6,9 @@ import type { StoredEvent } from '../decision/state.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Log } from '../engine/log.ts'
 import { Rhythm } from '../engine/rhythm.ts'
-import { padded, type Found, type Objects, type WebhookRecord } from './objects.ts'
-import { post } from './outgoing.ts'
+import { aboutWebhook, padded, type Found, type Objects, type WebhookRecord } from './objects.ts'
+import { post, type OutgoingOptions } from './outgoing.ts'
+import type { Sealer } from './sealer.ts'
 import { cloudEventOf, type Ref, type Wire } from './wire.ts'
 
 export interface WebhookSenderOptions {
@@ -16,7 +17,8 @@ export interface WebhookSenderOptions {
   readonly wire: Wire
   readonly clock: Clock
   readonly log: Log
-  readonly privateAddresses: boolean
+  readonly outgoing: OutgoingOptions
+  readonly sealer: Sealer
   /** Tries of one event before it becomes a dead letter, and the wait after the first that failed. */
   readonly tries: number
   readonly firstWaitMs: number
@@ -140,8 +142,11 @@ export class WebhookSender {
   }
 
   /** Null: delivered. Else why not. */
-  async #deliver({ url, secrets }: WebhookRecord, event: StoredEvent, ref: Ref): Promise<string | null> {
-    const { clock, privateAddresses } = this.#options
+  async #deliver(webhook: WebhookRecord, event: StoredEvent, ref: Ref): Promise<string | null> {
+    const { clock, outgoing, sealer } = this.#options
+    const { url } = webhook
+    const secrets = webhook.secrets.flatMap((secret) => sealer.open(secret, aboutWebhook(webhook)) ?? [])
+    if (secrets.length === 0) return 'its secret is sealed with a key that this server does not have'
     const body = JSON.stringify(cloudEventOf(event, ref))
     const at = Math.floor(clock.now() / 1_000)
     const id = String(event.n)
@@ -152,7 +157,7 @@ export class WebhookSender {
       'webhook-signature': signatureOf(secrets, at, id, body),
     }
     try {
-      const status = await post({ url, headers, body }, { privateAddresses, signal: this.#abort.signal })
+      const status = await post({ url, headers, body }, { ...outgoing, signal: this.#abort.signal })
       return status >= 200 && status < 300 ? null : `it answered ${status}`
     } catch (error) {
       return error instanceof Error ? error.message.slice(0, 300) : 'it did not answer'

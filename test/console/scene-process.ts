@@ -44,6 +44,7 @@ const server = createServer({
   version: '0.1.0',
   rate: { perSecond: 100_000, burst: 100_000 },
   webhooks: { privateAddresses: true, firstWaitMs: 10, tries: 2 },
+  secretKeys: ['key-for-secrets-of-the-scene-0123456789'],
   // The switches of `npm start` itself.
   dev: devSwitches([world]),
 })

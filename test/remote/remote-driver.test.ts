@@ -75,6 +75,31 @@ async function outcomeOf(driver: Functions, name: string, call = callOf()) {
   }
 }
 
+test('the trace of a run goes along as a header; without one there is none', async () => {
+  const seen: unknown[] = []
+  const { url } = await listen((_, response, request) => {
+    seen.push(request.headers['traceparent'])
+    say(response, { kind: 'done' })
+  })
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  await driverAt(url)['make']!(callOf({ traceparent }))
+  await driverAt(url)['make']!(callOf())
+  expect(seen).toEqual([traceparent, undefined])
+})
+
+test('a driver that is not on the list of what may be called is not called', async () => {
+  const { url, got } = await listen((_, response) => say(response, { kind: 'done' }))
+  expect(() => driverAt(url, { allow: ['drivers.example.com'] })).toThrow(
+    expect.objectContaining({ code: 'address_refused' }),
+  )
+  // A name may stand for an address that is not on the list: then it is refused when it is called.
+  const byName = driverAt(url.replace('127.0.0.1', 'localhost'), { allow: ['10.0.0.0/8'] })
+  expect(await outcomeOf(byName, 'make')).toMatchObject({ kind: 'failed', code: 'remote_unreachable' })
+  expect(got).toEqual([])
+  await driverAt(url, { allow: ['127.0.0.0/8'] })['make']!(callOf())
+  expect(got).toHaveLength(1)
+})
+
 test('a call carries everything a driver needs, is signed, and has one function for every name of the declaration', async () => {
   let fault: string | null = 'not asked'
   const { url, got } = await listen((given, response, request) => {

@@ -1,5 +1,6 @@
 // The contract as documents: OpenAPI that fits together, pages, error codes, and a state of the process that can be believed.
 import { readFileSync } from 'node:fs'
+import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { codes } from '../../src/base/errors.ts'
 import { parameterNames, parameterSchemas } from '../../src/protocol/route.ts'
@@ -51,6 +52,17 @@ test('OpenAPI 3.1 has every row, and everything it refers to', async () => {
     expect(document.components.schemas[name ?? ''], reference).toBeDefined()
   }
   expect(JSON.stringify(document)).not.toMatch(/\$defs|__schema/)
+})
+
+test('the OpenAPI document is one by the word of an outside validator, with and without the development mode', async () => {
+  const served = (await shop.ask('GET', '/openapi.json')).json as object
+  for (const document of [served, openApi({ version: '0.1.0', dev: true })]) {
+    const { valid, errors } = await new Validator().validate(document)
+    expect([valid, errors ?? null]).toEqual([true, null])
+  }
+  // It would see a fault.
+  const { paths: _, ...broken } = served as Record<string, unknown>
+  expect((await new Validator().validate({ ...broken, paths: { 'no-slash': { get: 7 } } })).valid).toBe(false)
 })
 
 test('every parameter of a path has its schema, and no two rows are the same', () => {

@@ -72,7 +72,7 @@ export function summaryOf(
 /** Not possible here, and why. */
 export const leftOut = [
   'clock jumps are made inside the worker processes (faketime is not among the dependencies)',
-  'a full disk is not part of a campaign (it needs a mounted file system of its own, and so root)',
+  'a full disk has a test of its own (test/faults/full-disk.test.ts)',
 ]
 
 export function tellOutcome(

@@ -8,6 +8,7 @@ import { Wire } from '../../src/store/postgres/wire.ts'
 import { sampleBatch, sampleKinds, sampleResource } from '../../src/testing/store-samples.ts'
 import { ask } from './ask.ts'
 import { startPostgres, type PostgresServer } from './server.ts'
+import { TransactionPooler } from './transaction-pooler.ts'
 
 let server: PostgresServer
 beforeAll(async () => {
@@ -89,6 +90,19 @@ test('a pooler that hands connections on between transactions is refused', async
   await expect(mustSuit(one, one, 'none', false)).rejects.toEqual(refused(/pooler/))
   await one.close()
   await other.close()
+})
+
+test.each([1, 3])('through a pooler of transactions with %i connections nothing opens', async (size) => {
+  const pooler = await TransactionPooler.start(server.port, size)
+  try {
+    const opening = openPostgresStore({ url: pooler.url, schema: `pooled_${size}`, durability: 'none' })
+    await expect(opening).rejects.toEqual(refused(/pooler/))
+    expect(pooler.handedOn).toBeGreaterThan(0)
+    // Nothing was made on the way.
+    expect(await ask(server, `select 1 from pg_namespace where nspname = 'pooled_${size}'`)).toEqual([])
+  } finally {
+    pooler.stop()
+  }
 })
 
 test('what leaves the machine is encrypted and the certificate verified, unless told otherwise', async () => {

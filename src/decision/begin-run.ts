@@ -272,20 +272,11 @@ function start(
   const accepted = draft.change(resource, { epoch, run: traced(run, asked.trace), description: '', holder: null })
   const skips = { words: null as string[] | null }
   const after = enterNext(draft, plan, accepted, -1, skips)
-  draft.tell(
-    after,
-    'accepted',
-    from,
-    {
-      operation: asked.operation.name,
-      ...(input === null ? null : { input }),
-      ...(asked.forced ? { forced: asked.reason } : null),
-      ...(skips.words === null ? null : { skipped: skips.words }),
-      ...detail,
-      ...entered(plan, after),
-    },
-    epoch,
-  )
+  const told: Record<string, Json> = { operation: asked.operation.name }
+  if (input !== null) told['input'] = input
+  if (asked.forced) told['forced'] = asked.reason
+  if (skips.words !== null) told['skipped'] = skips.words
+  draft.tell(after, 'accepted', from, Object.assign(told, detail, entered(plan, after)), epoch)
   return { how: 'begun', resource: after, begun: epoch }
 }
 

@@ -108,8 +108,12 @@ export function goOn(
   return after
 }
 
-const wholeDetail = (detail: JsonObject, skipped: string[] | null, more: JsonObject): JsonObject =>
-  skipped === null ? { ...detail, ...more } : { ...detail, skipped, ...more }
+function wholeDetail(detail: JsonObject, skipped: string[] | null, more: JsonObject): JsonObject {
+  const whole: Record<string, Json> = { ...detail }
+  if (skipped !== null) whole['skipped'] = skipped
+  for (const name in more) whole[name] = more[name]!
+  return whole
+}
 
 /** Nothing happens between the two steps but the cursor and the status. */
 function isPlain(next: StepPlan, plan: Plan, resource: Resource, done: StepPlan): boolean {

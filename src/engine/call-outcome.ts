@@ -33,9 +33,8 @@ const isProbe = (phase: Phase): boolean => phase === 'probe' || phase === 'healP
 /** Undefined: it is no `again`. Null: it is one with a wrong duration. */
 function againOf(json: unknown): number | null | undefined {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) return undefined
-  const keys = Object.keys(json)
-  if (keys.length !== 1 || keys[0] !== 'again') return undefined
-  const { again } = json as { again: unknown }
+  if (!('again' in json) || Object.keys(json).length !== 1) return undefined
+  const { again } = json
   return isDuration(again) ? durationMs(again) : null
 }
 

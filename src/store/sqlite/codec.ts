@@ -51,14 +51,32 @@ const askers = new Quoted()
 const previous = new Quoted()
 const accepted = new Times()
 
+let latest: Pick<Run, 'begun' | 'acceptedAt' | 'operation' | 'by' | 'previous'> | null = null
+let latestText = ''
+
+/** Runs that were accepted together are mostly alike in all that is usual. */
+function usualOf({ begun, acceptedAt, operation, by, previous: status }: Run): string {
+  const isAlike =
+    latest !== null &&
+    latest.acceptedAt === acceptedAt &&
+    latest.begun === begun &&
+    latest.operation === operation &&
+    latest.by === by &&
+    latest.previous === status
+  if (isAlike) return latestText
+  const what = `[${begun},${acceptedAt},${operations.of(operation)},${askers.of(by)}`
+  latestText = status === '' ? `${what}]` : `${what},${previous.of(status)}]`
+  latest = { begun, acceptedAt, operation, by, previous: status }
+  return latestText
+}
+
 export function fixedOf(run: Run): string {
   const { input, lane, kind, forced, askedBy, trace } = run
+  const isUser = lane === 'user' && kind === 'operation' && !forced && askedBy === null && trace === undefined
+  if (isUser && input === null) return usualOf(run)
   const what = `[${run.begun},${accepted.of(run.acceptedAt)},${operations.of(run.operation)},${askers.of(run.by)}`
-  if (lane === 'user' && kind === 'operation' && !forced && askedBy === null && trace === undefined) {
-    if (input !== null) return `${what},${previous.of(run.previous)},${JSON.stringify(input)}]`
-    return run.previous === '' ? `${what}]` : `${what},${previous.of(run.previous)}]`
-  }
   const from = `${what},${previous.of(run.previous)},${JSON.stringify(input)}`
+  if (isUser) return `${from}]`
   const unusually = `${from},${laneCodes[lane]},${kindCodes[kind]},${forced ? 1 : 0},${JSON.stringify(askedBy)}`
   return trace === undefined ? `${unusually}]` : `${unusually},${JSON.stringify(trace)}]`
 }

@@ -32,19 +32,42 @@ export function ledgerText(resource: Resource): string {
 }
 
 function entryText({ type, id }: Resource, entry: LedgerEntry): string {
-  const { name, kind, state, ref, begun, step, since, sweeper } = entry
+  const { name, kind, ref, sweeper } = entry
   const rest = restOfName(name, type, id, kind)
-  const shown = rest === null ? `[${JSON.stringify(name)}]` : rests.of(rest)
-  const text = `[${shown},${kinds.of(kind)},${stateCodes[state]},${begun},${steps.of(step)},${times.of(since)}`
+  const text = rest === null ? beginning(`[${JSON.stringify(name)}]`, entry) : usualBeginning(rest, entry)
   if (sweeper !== 0) return `${text},${JSON.stringify(ref)},${sweeper}]`
   return ref === null ? `${text}]` : `${text},${JSON.stringify(ref)}]`
 }
 
 const kinds = new Quoted()
 const steps = new Quoted()
-const rests = new Quoted()
 const times = new Times()
 const slash = 47
+
+const beginning = (shown: string, { kind, state, begun, step, since }: LedgerEntry): string =>
+  `[${shown},${kinds.of(kind)},${stateCodes[state]},${begun},${steps.of(step)},${times.of(since)}`
+
+let latest: Pick<LedgerEntry, 'kind' | 'state' | 'begun' | 'step' | 'since'> | null = null
+let latestRest = ''
+let latestText = ''
+
+/** Entries made by one step in one commit begin alike. */
+function usualBeginning(rest: string, entry: LedgerEntry): string {
+  const isAlike =
+    latest !== null &&
+    latest.since === entry.since &&
+    latest.state === entry.state &&
+    latest.begun === entry.begun &&
+    latest.step === entry.step &&
+    latest.kind === entry.kind &&
+    latestRest === rest
+  if (isAlike) return latestText
+  latestText = beginning(JSON.stringify(rest), entry)
+  latestRest = rest
+  const { kind, state, begun, step, since } = entry
+  latest = { kind, state, begun, step, since }
+  return latestText
+}
 
 /** What follows `type/id/kind/`; null when the name does not begin so. */
 function restOfName(name: string, type: string, id: string, kind: string): string | null {

@@ -152,7 +152,11 @@ export const run = z
 export const accepted = z
   .object({
     resource,
-    run: run.nullable().describe('Null when the operation ended in the same moment or waits its turn.'),
+    run: run.nullable().describe('Null when nothing was begun: `outcome` says why.'),
+    outcome: z
+      .enum(['begun', 'queued', 'over'])
+      .optional()
+      .describe('Of creates, operations and deletes. queued: it waits its turn. over: there was nothing left to do.'),
   })
   .meta({ id: 'Accepted' })
 

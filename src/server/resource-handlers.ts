@@ -261,10 +261,16 @@ async function acceptedReply(
   call: Call,
   done: { readonly resource: Resource; readonly begun: number },
 ): Promise<Reply> {
-  const answer = await call.accepted(done)
+  const answer = { ...(await call.accepted(done)), outcome: outcomeOf(call, done) }
   const { resource, run } = answer
   const location = run === null ? `/v1/resources/${enc(resource.type)}/${enc(resource.id)}` : `/v1/runs/${enc(run.id)}`
   return new Reply(answer, { headers: { location, etag: resource.etag } })
+}
+
+/** Only what has its turn still to come can stand where something may yet be done. */
+function outcomeOf({ services }: Call, { resource, begun }: { readonly resource: Resource; readonly begun: number }) {
+  if (begun !== 0) return 'begun'
+  return services.engine.plans.kindOf(resource.type, resource.status) === 'terminal' ? 'over' : 'queued'
 }
 
 const enc = encodeURIComponent

@@ -55,14 +55,13 @@ test('OpenAPI 3.1 has every row, and everything it refers to', async () => {
 })
 
 test('the OpenAPI document is one by the word of an outside validator, with and without the development mode', async () => {
-  const served = (await shop.ask('GET', '/openapi.json')).json as object
+  const served = (await shop.ask('GET', '/openapi.json')).json as Record<string, unknown>
   for (const document of [served, openApi({ version: '0.1.0', dev: true })]) {
     const { valid, errors } = await new Validator().validate(document)
     expect([valid, errors ?? null]).toEqual([true, null])
   }
   // It would see a fault.
-  const { paths: _, ...broken } = served as Record<string, unknown>
-  expect((await new Validator().validate({ ...broken, paths: { 'no-slash': { get: 7 } } })).valid).toBe(false)
+  expect((await new Validator().validate({ ...served, paths: { 'no-slash': { get: 7 } } })).valid).toBe(false)
 })
 
 test('every parameter of a path has its schema, and no two rows are the same', () => {

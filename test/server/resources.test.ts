@@ -1,5 +1,5 @@
 // Resources, their runs and lifecycles over real HTTP.
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { openShop, type Shop } from './workshop.ts'
 
 let shop: Shop
@@ -267,4 +267,35 @@ test('import takes existing objects in, line by line, and tells which do not fit
   expect((await shop.ask('GET', '/v1/incidents')).json.items).toMatchObject([
     { kind: 'unowned', resource: { id: 'i-3' } },
   ])
+})
+
+test('where an operation may not begin, that is the reason, not the input that was left out', async () => {
+  const { run } = (await shop.ask('POST', '/v1/resources/shop.box', { body: { id: 'o-1', properties: { size: 1 } } }))
+    .json
+  await shop.ask('GET', `/v1/runs/${run.id}?wait=30`)
+  const sealed = (await shop.ask('POST', '/v1/resources/shop.box/o-1:seal')).json
+  await shop.ask('GET', `/v1/runs/${sealed.run.id}?wait=30`)
+  const grow = await shop.ask('POST', '/v1/resources/shop.box/o-1:grow')
+  expect([grow.status, grow.json.code]).toEqual([409, 'operation_not_allowed'])
+  const { refused } = (await shop.ask('GET', '/v1/resources/shop.box/o-1')).json
+  expect(refused.map(({ code }: { code: string }) => code)).toEqual(['operation_not_allowed', 'operation_not_allowed'])
+})
+
+test('an accepted request says whether it was begun, waits its turn, or had nothing left to do', async () => {
+  const shelf = (await shop.ask('POST', '/v1/resources/shop.shelf', { body: { id: 'o-2' } })).json
+  await shop.ask('GET', `/v1/runs/${shelf.run.id}?wait=30`)
+  shop.hands.held.add('place')
+  const tray = await shop.ask('POST', '/v1/resources/shop.tray', { body: { id: 'o-3', parent: 'o-2' } })
+  const polish = await shop.ask('POST', '/v1/resources/shop.tray/o-3:polish')
+  expect([tray.json.outcome, polish.json.outcome, polish.json.run]).toEqual(['begun', 'queued', null])
+  expect(polish.json.resource.queued).toMatchObject([{ operation: 'polish' }])
+  shop.hands.let('place')
+  await shop.ask('GET', `/v1/runs/${tray.json.run.id}?wait=30`)
+  await vi.waitFor(async () => {
+    expect((await shop.ask('GET', '/v1/resources/shop.tray/o-3')).json).toMatchObject({ run: null, queued: [] })
+  }, 30_000)
+  const gone = (await shop.ask('DELETE', '/v1/resources/shop.tray/o-3')).json
+  await shop.ask('GET', `/v1/runs/${gone.run.id}?wait=30`)
+  const again = await shop.ask('DELETE', '/v1/resources/shop.tray/o-3')
+  expect([again.status, again.json.outcome, again.json.run]).toEqual([202, 'over', null])
 })

@@ -52,7 +52,20 @@ export const shelves = shelf.relations({ trays: { children: tray } }).lifecycle(
 export const trays = tray.relations({ shelf: { parent: shelf } }).lifecycle({
   operations: {
     create: { from: [], to: 'There', onFailure: 'Gone', steps: { place: { during: 'Placing' } } },
-    delete: { from: ['*'], to: 'Gone', onFailure: { again: '1s' }, steps: { take: { during: 'Placing' } } },
+    polish: {
+      from: ['There'],
+      to: 'There',
+      ifBusy: 'queue',
+      onFailure: 'There',
+      steps: { rub: { during: 'Placing' } },
+    },
+    delete: {
+      from: ['*'],
+      to: 'Gone',
+      ifTerminal: 'succeed',
+      onFailure: { again: '1s' },
+      steps: { take: { during: 'Placing' } },
+    },
   },
   heal: { Placing: { resume: true, unowned: { status: 'There' } } },
 })
@@ -126,7 +139,7 @@ export function driversFor(hands: Hands) {
     hands.do(name, call.key, call.traceparent)
   return {
     shelf: { build: step('build'), clear: step('clear') },
-    tray: { place: step('place'), take: step('take') },
+    tray: { place: step('place'), rub: step('rub'), take: step('take') },
     box: {
       cut: step('cut'),
       uncut: step('uncut'),

@@ -17,12 +17,24 @@ export class ServerStore extends FaultyStore {
   readonly #committer: SimulatedCommitter
   /** Others have written, as this process was told. */
   #hasHeard = false
+  readonly #wakes = new Set<() => void>()
 
   constructor(parts: FaultyStoreParts, backend: ServerBackend) {
     super(parts)
     this.#parts = parts
     this.#server = backend.server
     this.#committer = new SimulatedCommitter({ ...parts, ...backend, handle: parts.inner })
+    // It listens whether somebody wants to be woken or not.
+    super.onChange(() => {
+      for (const wake of this.#wakes) wake()
+    })
+  }
+
+  override onChange(wake: () => void): () => void {
+    // Wrapped, so that the same function given twice is two listeners.
+    const listener = () => wake()
+    this.#wakes.add(listener)
+    return () => void this.#wakes.delete(listener)
   }
 
   override othersWrote(): boolean {

@@ -199,7 +199,9 @@ export class SimulatedServer {
     while (!open.isOver && open.had < open.locks.length) {
       const lock = open.locks[open.had]!
       const holder = this.#holders.get(lock)
-      if (holder !== undefined && holder !== open) return this.#wait(open, lock)
+      // The batch itself makes the same name or key twice.
+      if (holder === open) return this.#undo(open, { is: 'mismatch' })
+      if (holder !== undefined) return this.#wait(open, lock)
       this.#holders.set(lock, open)
       open.had++
       const wrong = this.#wrongWith(open, lock)

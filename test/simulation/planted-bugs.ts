@@ -1,6 +1,6 @@
 // Bugs that the simulator must find. Each is a small change of the sources, made in a copy of them: nothing of it is in the
 // product. A text that is no longer there is an error, so that a bug cannot quietly stop being planted.
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -280,6 +280,7 @@ export function plant(bug: PlantedBug): { readonly module: (file: string) => str
     })
   }
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'dir')
   for (const { file, from, to } of bug.changes) {
     const path = join(folder, 'src', file)
     const text = readFileSync(path, 'utf8')

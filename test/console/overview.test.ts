@@ -95,6 +95,8 @@ test('a resource says who carries it out, by when, and which conditions hold', a
   await page.getByRole('row', { name: /^Healed by itself no the mode for Extending is approve/ }).waitFor()
   await page.getByRole('row', { name: /^Nothing left behind yes/ }).waitFor()
   await looksGood('conditions')
+  await visitor.click('What if it is stuck here?', 'link')
+  await page.locator('.moments .written', { hasText: 'healed' }).first().waitFor()
 })
 
 test(

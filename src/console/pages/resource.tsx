@@ -162,6 +162,15 @@ function Way({ resource, events }: { readonly resource: Resource; readonly event
           <i className="walked" /> walked <i className="ahead" /> where it can go
         </span>
       }
+      actions={
+        resource.kind === 'transitional' && (
+          <Link
+            href={`${address('lifecycles', resource.type, 'rehearsal')}?${new URLSearchParams({ stuck: resource.status }).toString()}`}
+          >
+            What if it is stuck here?
+          </Link>
+        )
+      }
     >
       <Read from={placed}>
         {(data) => (

@@ -188,3 +188,27 @@ test('what was done is said in a note that goes when it is dismissed', async () 
   await visitor.click('Dismiss')
   await visitor.seesNoMore(/Copied: curl/)
 })
+
+test('what stands behind thousands of others is found too, by the filter and by the palette', async () => {
+  const { scene, visitor } = stage
+  const { page } = visitor
+  await scene.api.call('importResources', {
+    path: { type: 'archive.tape' },
+    query: { reason: 'the whole shelf' },
+    body: Array.from({ length: 12_000 }, (_, n) => ({
+      id: `tape-${n}`,
+      status: 'Idle',
+      properties: { shelf: n + 1 },
+    })),
+  })
+  await visitor.go('/resources?type=archive.tape&q=tape-11999')
+  await visitor.sees('1 fits')
+  await page.locator('.grid-row', { hasText: 'tape-11999' }).waitFor()
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('tape-11998')
+  await page.getByRole('option', { name: /^tape-11998/ }).waitFor()
+  // It looks like the name of a run, too; a whole name that exists comes first.
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/resources/archive.tape/tape-11998')
+  await visitor.stands('Idle')
+})

@@ -1,6 +1,6 @@
 // All resources, page by page from the server and only those in sight in the document; every filter is in the address.
 import './resources.css'
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef, useState } from 'react'
 import { api, useCall, type Resource } from '../api.ts'
@@ -31,26 +31,40 @@ export default function Resources() {
     ...(q === '' ? {} : { q }),
     ...(stuck ? { stuck: 'true' as const } : {}),
   }
+  const ask = (page: { pageSize: number; total?: 'true'; pageToken?: string }, signal: AbortSignal) =>
+    type === ''
+      ? api.call('listAllResources', { query: { ...asked, ...page } }, { signal })
+      : api.call('listResources', { path: { type }, query: { ...asked, ...page } }, { signal })
   const list = useInfiniteQuery({
     queryKey: ['listResources', { path: { type } }, asked],
     initialPageParam: '',
-    queryFn: ({ pageParam, signal }) => {
-      const page = {
-        ...asked,
-        pageSize: 200,
-        ...(pageParam === '' ? { total: 'true' as const } : { pageToken: pageParam }),
-      }
-      return type === ''
-        ? api.call('listAllResources', { query: page }, { signal })
-        : api.call('listResources', { path: { type }, query: page }, { signal })
-    },
+    queryFn: ({ pageParam, signal }) =>
+      ask(
+        {
+          pageSize: 200,
+          ...(pageParam !== '' ? { pageToken: pageParam } : q === '' ? { total: 'true' as const } : {}),
+        },
+        signal,
+      ),
     getNextPageParam: ({ nextPageToken }) => nextPageToken,
+    refetchInterval: 10_000,
+  })
+  // What contains a text is counted by looking at everything: what was found first is shown before that.
+  const counted = useQuery({
+    queryKey: ['countFound', type, asked],
+    queryFn: ({ signal }) => ask({ pageSize: 1, total: 'true' }, signal),
+    enabled: q !== '',
     refetchInterval: 10_000,
   })
   const lifecycle = useLifecycle(type)
   const columns = useColumns()
   const items = list.data?.pages.flatMap((page) => page.items) ?? []
-  const total = list.data?.pages[0]?.total
+  const total = q === '' ? list.data?.pages[0]?.total : counted.data?.total
+  // An answer may have looked at so much without finding anything: then it goes on where that one stopped.
+  const looksFurther = items.length === 0 && list.hasNextPage
+  useEffect(() => {
+    if (looksFurther && !list.isFetching) void list.fetchNextPage()
+  }, [looksFurther, list.isFetching])
   return (
     <>
       <PageHead
@@ -76,7 +90,7 @@ export default function Resources() {
       <Filters />
       {list.error !== null && list.data === undefined ? (
         <Problem error={list.error} />
-      ) : list.data === undefined ? (
+      ) : list.data === undefined || looksFurther ? (
         <Loading />
       ) : items.length === 0 ? (
         <Empty title="Nothing fits.">

@@ -1,6 +1,7 @@
 // The keyboard palette: pages, lifecycles, and whatever resource or run fits what is typed or pasted.
+import { useQuery } from '@tanstack/react-query'
 import { useState, type KeyboardEvent } from 'react'
-import { useCall } from '../api.ts'
+import { api, useCall, type Resource } from '../api.ts'
 import { address, go, toList, toResource } from '../route.tsx'
 import { Status, useSettled } from './bits.tsx'
 import { Dialog } from './dialog.tsx'
@@ -16,34 +17,49 @@ interface Found {
 
 const runPattern = /^[0-9a-z]{4,}-\d+$/
 
+const foundMost = 8
+
+/** One answer looks at a part of all; the next goes on there, until there are some. */
+async function findSome(q: string, signal: AbortSignal): Promise<readonly Resource[]> {
+  for (let pageToken: string | undefined; ;) {
+    const query = { q, pageSize: foundMost, ...(pageToken === undefined ? {} : { pageToken }) }
+    const { items, nextPageToken } = await api.call('listAllResources', { query }, { signal })
+    if (items.length > 0 || nextPageToken === null) return items
+    pageToken = nextPageToken
+  }
+}
+
 export function Palette({ items, onClose }: { readonly items: readonly Item[]; readonly onClose: () => void }) {
   const [typed, setTyped] = useState('')
   const [chosen, setChosen] = useState(0)
   const text = typed.trim()
   const asked = useSettled(text, 150)
-  const resources = useCall(
-    'listAllResources',
-    { query: { q: asked, pageSize: 8 } },
-    { enabled: asked.length > 1, keep: true },
-  )
+  const resources = useQuery({
+    queryKey: ['found', asked],
+    queryFn: ({ signal }) => findSome(asked, signal),
+    enabled: asked.length > 1,
+    placeholderData: (before) => before,
+  })
   const counts = useCall('countResources', {})
   const fits = (words: string) => words.toLowerCase().includes(text.toLowerCase())
+  const resourceOf = (one: Resource): Found => ({
+    href: toResource(one),
+    label: one.id,
+    note: (
+      <>
+        {one.type} <Status status={one.status} kind={one.kind} />
+      </>
+    ),
+    icon: 'list',
+  })
+  const some = asked.length > 1 && text !== '' ? (resources.data ?? []) : []
   const found: Found[] = [
+    // Who typed a whole name means it, also where it looks like the name of a run.
+    ...some.filter(({ id }) => id === text).map(resourceOf),
     ...(runPattern.test(text)
       ? [{ href: address('runs', text), label: `Run ${text}`, note: 'open', icon: 'run' as const }]
       : []),
-    ...(asked.length > 1 && text !== ''
-      ? (resources.data?.items ?? []).map((one) => ({
-          href: toResource(one),
-          label: one.id,
-          note: (
-            <>
-              {one.type} <Status status={one.status} kind={one.kind} />
-            </>
-          ),
-          icon: 'list' as const,
-        }))
-      : []),
+    ...some.filter(({ id }) => id !== text).map(resourceOf),
     ...items
       .filter(({ label, words }) => fits(`${label} ${words}`))
       .map(({ href, label, words, icon }) => ({ href, label, note: words, icon })),

@@ -15,7 +15,19 @@ export default defineConfig(({ data }) => {
   const world = openLocalWorld({ directory: join(data, 'world') })
   return {
     modules: [
-      defineModule({ lifecycles: blazar.blazar, drivers: blazar.createDrivers(blazar.createWorldBackend(world)) }),
+      defineModule({
+        lifecycles: blazar.blazar,
+        drivers: blazar.createDrivers(blazar.createWorldBackend(world)),
+        inventions: {
+          // Leases begin and end within the time that is simulated.
+          properties: {
+            'blazar.lease': ({ stream, now }) => {
+              const startDate = now + 500 + stream.below(20_000)
+              return { startDate, endDate: startDate + 3_000 + stream.below(30_000), degraded: false }
+            },
+          },
+        },
+      }),
       defineModule({ lifecycles: opensds.opensds, drivers: opensds.createDrivers(opensds.createWorldBackend(world)) }),
       defineModule({
         lifecycles: ovc,

@@ -25,6 +25,7 @@ const volume = resourceType('bench.volume', {
 
 export const pools = pool.relations({ volumes: { children: volume } }).lifecycle({
   operations: {
+    open: { from: [], steps: {}, to: 'Open', onFailure: 'Closed' },
     close: {
       from: ['Open'],
       steps: { drain: { during: 'Closing' } },

@@ -11,6 +11,7 @@ import { manyCommands } from './many-commands.ts'
 import { projectCommands } from './project-commands.ts'
 import { resourceCommands } from './resource-commands.ts'
 import { runCommands } from './run-commands.ts'
+import { trialCommands } from './trial-commands.ts'
 import { version } from './version.ts'
 
 export function createProgram(): Command {
@@ -28,6 +29,8 @@ export function createProgram(): Command {
     .configureHelp({ showGlobalOptions: false, sortSubcommands: false })
   program.commandsGroup('Serve:')
   projectCommands(program)
+  program.commandsGroup('Try it out:')
+  trialCommands(program)
   program.commandsGroup('Resources:')
   resourceCommands(program)
   askingCommands(program)

@@ -9,6 +9,7 @@ import type { LifecycleSet } from '../engine/typed-client.ts'
 import type { Driver } from '../lifecycle/driver.ts'
 import type { AnyLifecycle } from '../lifecycle/lifecycle.ts'
 import type { OidcOptions } from '../server/oidc.ts'
+import type { Inventions } from '../testing/workload.ts'
 import type { World } from '../worlds/world.ts'
 import { CliError, exits } from './cli-error.ts'
 
@@ -16,12 +17,15 @@ import { CliError, exits } from './cli-error.ts'
 export interface Module {
   readonly lifecycles: Readonly<Record<string, AnyLifecycle>>
   readonly drivers?: Readonly<Record<string, object>> | undefined
+  /** What `homeostat simulate` asks for where a schema alone says too little. */
+  readonly inventions?: Inventions | undefined
 }
 
 /** A module whose drivers are checked against its lifecycles at compile time. */
 export const defineModule = <const Set extends LifecycleSet>(module: {
   readonly lifecycles: Set
   readonly drivers?: { readonly [K in keyof Set]?: Driver<Set[K]> }
+  readonly inventions?: Inventions
 }): Module => module as Module
 
 export interface Config {
@@ -49,6 +53,8 @@ export interface Config {
    * Left out: whatever the other rules leave. Remote drivers have a list of their own (`allow`).
    */
   readonly allowCalls?: readonly string[] | undefined
+  /** Requests that one token, account or address may send. Default: 10,000 a second, 20,000 at once. */
+  readonly rate?: { readonly perSecond: number; readonly burst: number } | undefined
   readonly engine?: Partial<EngineSettings> | undefined
   /** The worlds that drivers act upon: the development mode can break them and show what is really there. */
   readonly worlds?: readonly World[] | undefined
@@ -73,7 +79,13 @@ export const configName = 'homeostat.config.ts'
 /** Of the parts that can be wrong without a type error: a config is written by hand. */
 const shape = z.strictObject({
   modules: z
-    .array(z.strictObject({ lifecycles: z.record(z.string(), z.custom(isLifecycle)), drivers: z.any().optional() }))
+    .array(
+      z.strictObject({
+        lifecycles: z.record(z.string(), z.custom(isLifecycle)),
+        drivers: z.any().optional(),
+        inventions: z.any().optional(),
+      }),
+    )
     .min(1),
   store: z.string().min(1).optional(),
   host: z.string().min(1).optional(),
@@ -99,6 +111,7 @@ const shape = z.strictObject({
     })
     .optional(),
   allowCalls: z.array(z.string().min(1)).optional(),
+  rate: z.strictObject({ perSecond: z.number().positive(), burst: z.number().min(1) }).optional(),
   engine: z.record(z.string(), z.unknown()).optional(),
   worlds: z.array(z.any()).optional(),
   demo: z.any().optional(),

@@ -28,9 +28,13 @@ export async function reach(options: ReachOptions): Promise<Reached> {
   const token = options.token ?? (process.env['HOMEOSTAT_TOKEN'] || process.env['HOMEOSTAT_ADMIN_TOKEN'] || undefined)
   if (options.store !== undefined) return reachStore(options)
   const url = options.url ?? (process.env['HOMEOSTAT_URL'] || undefined)
-  if (url !== undefined) return { api: new HttpClient({ url, token, retries }), where: url, close: async () => {} }
   const data = options.data === undefined ? findData('.') : resolve(options.data)
   const found = data === null ? null : readServerFile(data)
+  if (url !== undefined) {
+    // The server of this folder, by its address: its owner need not say who he is. Nobody else is sent its token.
+    const own = found !== null && isSame(found.url, url) ? found.token : undefined
+    return { api: new HttpClient({ url, token: token ?? own, retries }), where: url, close: async () => {} }
+  }
   if (found === null) {
     throw new CliError(
       exits.unavailable,
@@ -40,6 +44,14 @@ export async function reach(options: ReachOptions): Promise<Reached> {
   }
   const api = new HttpClient({ url: found.url, token: token ?? found.token, retries })
   return { api, where: found.url, close: async () => {} }
+}
+
+function isSame(own: string, given: string): boolean {
+  const place = (text: string) => {
+    const { protocol, hostname, port } = new URL(text)
+    return `${protocol}//${['localhost', '[::1]'].includes(hostname) ? '127.0.0.1' : hostname}:${port}`
+  }
+  return URL.canParse(given) && place(own) === place(given)
 }
 
 /** A server that is away comes back soon, or somebody should be told. */

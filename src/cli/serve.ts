@@ -111,6 +111,7 @@ async function startServer(given: Starting): Promise<HomeostatServer> {
     oidc,
     allowCalls: config.allowCalls,
     secretKeys: secretKeys(data, { make: true }),
+    ...(config.rate === undefined ? {} : { rate: config.rate }),
     version: version(),
     log,
     adminToken: token,

@@ -1,5 +1,6 @@
 // The commands themselves: what they read from words, how they look, and a walk through those that the README does not show.
 import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createProgram } from '../../src/cli/cli.ts'
@@ -131,6 +132,22 @@ describe('asked', () => {
     expect(await terminal.homeostat('ls --url http://127.0.0.1:1')).toMatchObject({ exit: 75 })
   })
 
+  test('the server of the folder by its address needs no token; another server is sent none', async () => {
+    const { url } = JSON.parse(terminal.read('data/server.json')) as { readonly url: string }
+    for (const own of [url, url.replace('127.0.0.1', 'localhost'), `${url}/`])
+      expect(await terminal.homeostat('types', { HOMEOSTAT_URL: own }), own).toMatchObject({ exit: 0, err: '' })
+    const sent: (string | undefined)[] = []
+    const stranger = createServer((asked, answer) => {
+      sent.push(asked.headers.authorization)
+      answer.writeHead(401, { 'content-type': 'application/problem+json' }).end('{"code":"unauthenticated"}')
+    })
+    await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve))
+    const { port } = stranger.address() as { readonly port: number }
+    expect(await terminal.homeostat(`types --url http://127.0.0.1:${port}`)).toMatchObject({ exit: 77 })
+    expect(sent).toEqual([undefined])
+    await new Promise((resolve) => stranger.close(resolve))
+  })
+
   test('import, bulk and watch', async () => {
     const lines = [1, 2, 3].map((n) => JSON.stringify({ id: `old-${n}`, status: 'Available', properties: { size: n } }))
     writeFileSync(join(terminal.folder, 'old.ndjson'), [...lines, '{"id":"odd","status":"Nowhere"}'].join('\n'))
@@ -141,7 +158,12 @@ describe('asked', () => {
     expect(counted.out).toContain('delete would be asked of 3')
     const done = await terminal.homeostat('bulk start volume delete -q old- --reason tidy --per-second 100 --wait')
     expect(done.out).toMatch(/delete of opensds\.volume, done; 3 accepted, 0 refused, 0 left of 3/)
-    const seen = await terminal.run(`${join(root, 'bin/homeostat')} watch volume --after 0 | head -3`)
+    const seeing = terminal.run(`${join(root, 'bin/homeostat')} watch volume --after 0 | head -3`)
+    // It learns that nobody reads any more when it has something to say.
+    let isOver = false
+    void seeing.then(() => (isOver = true))
+    for (let n = 0; !isOver; n++) await terminal.homeostat(`create volume --id late-${n} size=1`)
+    const seen = await seeing
     expect(seen.out.trim().split('\n')).toHaveLength(3)
     expect(seen.out).toContain('opensds.volume/disk-one')
   })

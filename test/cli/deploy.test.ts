@@ -43,6 +43,28 @@ test.each(files)('%s names commands and options that there are', (file) => {
   }
 })
 
+/** Set for the process, by any of the files. */
+function variablesOf(text: string): string[] {
+  const patterns = [/^ENV (\w+)=/gm, /^Environment="?(\w+)=/gm, /^\s+- name: ([A-Z][A-Z_]+)$/gm]
+  return patterns.flatMap((pattern) => [...text.matchAll(pattern)].map(([, name]) => name!))
+}
+
+test.each(files)('%s sets only variables that something reads', (file) => {
+  const sources = readdirSync(join(root, 'src/cli')).map((name) => readFileSync(join(root, 'src/cli', name), 'utf8'))
+  const ours = new Set(
+    sources.flatMap((text) => [...text.matchAll(/process\.env\['(\w+)'\]/g)].map(([, name]) => name)),
+  )
+  // Node's own; and the one that the manifest tells the user's config to read.
+  const others = new Set(['NODE_ENV', 'DATABASE_URL'])
+  for (const name of variablesOf(read(file))) expect(ours.has(name) || others.has(name), `${file}: ${name}`).toBe(true)
+  if (read(file).includes('name: DATABASE_URL')) expect(read(file)).toContain('process.env.DATABASE_URL')
+})
+
+test('probes ask for what is served, on the port that is listened on', () => {
+  const paths = files.flatMap((file) => [...read(file).matchAll(/(?:path: |4600)(\/\w+)/g)].map(([, path]) => path))
+  expect(new Set(paths)).toEqual(new Set(['/livez', '/readyz']))
+})
+
 test.each(files)('%s gives it a user of its own', (file) => {
   expect(read(file)).toMatch(/^User=homeostat$|^USER node$|runAsNonRoot: true/m)
 })

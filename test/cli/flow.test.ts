@@ -29,7 +29,7 @@ const expected: readonly (readonly [line: string, exit: number, ...shown: RegExp
   ['kill -9', 0],
   ['homeostat why big', 0, /sahara\.cluster big is \w+ \(transitional\)/, /Next: /],
   ['homeostat fault clear', 0],
-  ['homeostat wait big', 0, /create succeeded/, /sahara\.cluster\/big is Active\./],
+  ['homeostat wait big', 0, /create succeeded|is Active/, /sahara\.cluster\/big is Active\./],
   ['homeostat history big', 0, /resumed .* its worker is gone; it goes on, after asking whether the cut call happened/],
   ['homeostat healing', 0, /sahara\.cluster +\w+ +its worker is gone +\d/],
   ['homeostat fault set hang', 0, /is set: hang/],

@@ -135,16 +135,22 @@ export class Healer {
   /** Ends incarnations whose process or lease is gone, and answers all whose runs are to be taken over. */
   async #endGone(rows: readonly WorkerRow[]): Promise<readonly Incarnation[]> {
     const { store, clock, me, log } = this.#options
-    let hasEnded = false
-    for (const { no, state, name } of rows) {
-      if (no === me || this.#ended.has(no) || (state !== 'dead' && state !== 'expired')) continue
-      const isMine = await store.end({ no, as: state, now: clock.now() })
-      hasEnded = true
-      if (isMine) log('warn', 'a worker is gone; its runs are taken over', { incarnation: no, name, state })
+    const ended = new Set(this.#ended)
+    const asked = new Map<Incarnation, WorkerRow>()
+    for (const row of rows) {
+      const { no, state, name } = row
+      if (no === me || ended.has(no) || (state !== 'dead' && state !== 'expired')) continue
+      asked.set(no, row)
+      if (!(await store.end({ no, as: state, now: clock.now() }))) continue
+      ended.add(no)
+      log('warn', 'a worker is gone; its runs are taken over', { incarnation: no, name, state })
     }
-    // A lease that was renewed at the last moment is not among the gone when looked at again.
-    const after = hasEnded ? await store.workers(clock.now()) : rows
-    const gone = after.filter((row) => row.no !== me && row.state !== 'live').map((row) => row.no)
+    // Looked at again, since a refusal may mean that another was faster, or that the lease was renewed at the last moment.
+    const after = asked.size > 0 ? await store.workers(clock.now()) : rows
+    // What only looks gone by now was not ended by anybody, and may live on by its own clock: the next pass asks.
+    const isEnded = ({ no, state, leaseUntil }: WorkerRow): boolean =>
+      ended.has(no) || (state !== 'dead' && state !== 'expired') || asked.get(no)?.leaseUntil === leaseUntil
+    const gone = after.filter((row) => row.no !== me && row.state !== 'live' && isEnded(row)).map((row) => row.no)
     if (gone.some((no) => !this.#ended.has(no))) this.#options.onGone?.()
     for (const no of gone) this.#ended.add(no)
     return gone

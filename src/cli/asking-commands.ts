@@ -16,7 +16,11 @@ export interface WaitOptions {
   readonly wait?: boolean
   readonly timeout: string
 }
-type Accepted = { readonly resource: Resource; readonly run: { readonly id: string } | null }
+type Accepted = {
+  readonly resource: Resource
+  readonly run: { readonly id: string } | null
+  readonly outcome?: string | undefined
+}
 
 const waiting = (command: Command): Command =>
   command
@@ -142,11 +146,12 @@ async function remove(asked: Asking<RemoveOptions>, given: string): Promise<void
 }
 
 /** What was accepted; and with --wait what becomes of it. */
-export async function tell(asked: Asking<WaitOptions>, what: string, { resource, run }: Accepted): Promise<void> {
+export async function tell(asked: Asking<WaitOptions>, what: string, accepted: Accepted): Promise<void> {
+  const { resource, run, outcome } = accepted
   const { api, printer, options } = asked
   if (run === null || !options.wait) {
     if (printer.isJson) return printer.json({ resource, run })
-    const more = run === null ? 'it is done' : `run ${run.id}`
+    const more = run !== null ? `run ${run.id}` : outcome === 'queued' ? 'it waits for its turn' : 'it is done'
     return printer.line(
       `${wordOf(resource)}: ${what} accepted, ${more}; it is ${printer.status(resource.status, resource.kind)}.`,
     )

@@ -20,18 +20,26 @@ export function keepingCommands(program: Command): void {
   program
     .command('restore')
     .description('put a back-up in place, under a new system epoch: whoever worked on the old store can write no more')
-    .argument('<file>')
+    .argument(
+      '[file]',
+      'left out for PostgreSQL: restore the database by its own tools, then ask for the new epoch here',
+    )
     .option('--replace', 'move the store that is there aside')
     .action(here(restore))
   program.command('doctor').description('is this installation as it should be?').action(here(doctor))
 }
 
-/** The SQLite file that is meant. */
-async function fileOf({ data: given, store, config }: GlobalOptions): Promise<{ data: string; file: string }> {
+/** The store that is meant: a file, or the address of a database. */
+async function whereOf({ data: given, store, config }: GlobalOptions): Promise<{ data: string; store: string }> {
   const data = resolve(given ?? 'data')
   const named =
     typeof store === 'string' ? store : (await loadConfig(config, { data, isDev: false }).catch(() => null))?.store
-  const file = storeOf(data, named)
+  return { data, store: storeOf(data, named) }
+}
+
+/** The SQLite file that is meant. */
+async function fileOf(options: GlobalOptions): Promise<{ data: string; file: string }> {
+  const { data, store: file } = await whereOf(options)
   if (isPostgres(file))
     throw new CliError(
       exits.usage,
@@ -54,9 +62,13 @@ async function backUp({ printer, options }: Shell<object>, given?: string): Prom
   printer.line(`${to}: ${counted(copied.resources, 'resource')}, up to event ${copied.events}; looked through, sound.`)
 }
 
-async function restore({ printer, options }: Shell<{ replace?: boolean }>, given: string): Promise<void> {
+async function restore(shell: Shell<{ replace?: boolean }>, given?: string): Promise<void> {
+  const { printer, options } = shell
+  const { data, store } = await whereOf(options)
+  if (isPostgres(store)) return restorePostgres(shell, store, given)
+  if (given === undefined) throw new CliError(exits.usage, 'Which back-up?', 'homeostat restore <file>')
   const { restoreSqlite, lookThrough } = await import('../store/sqlite/back-up.ts')
-  const { data, file } = await fileOf(options)
+  const file = store
   const running = readServerFile(data)
   if (running !== null)
     throw new CliError(exits.unavailable, `The server with process ${running.pid} uses ${data}.`, 'Stop it first.')
@@ -69,6 +81,20 @@ async function restore({ printer, options }: Shell<{ replace?: boolean }>, given
   if (printer.isJson) return printer.json({ file, aside, resources, events, systemEpoch })
   printer.line(`${file}: ${counted(resources, 'resource')}, up to event ${events}, system epoch ${systemEpoch}.`)
   if (aside !== null) printer.line(`The store that was there is now ${aside}.`)
+  printer.line('What was under way when the back-up was taken is healed at the next start.')
+}
+
+async function restorePostgres({ printer }: Shell<object>, url: string, given?: string): Promise<void> {
+  if (given !== undefined)
+    throw new CliError(
+      exits.usage,
+      'The store is a PostgreSQL database: restore it with its own tools first (pg_restore, or the archive of its log).',
+      'Then run homeostat restore without a file: it begins a new system epoch.',
+    )
+  const { raisePostgresEpochs } = await import('../store/postgres/restored.ts')
+  const { resources, events, systemEpoch } = await raisePostgresEpochs({ url })
+  if (printer.isJson) return printer.json({ resources, events, systemEpoch })
+  printer.line(`The database: ${counted(resources, 'resource')}, up to event ${events}, system epoch ${systemEpoch}.`)
   printer.line('What was under way when the back-up was taken is healed at the next start.')
 }
 

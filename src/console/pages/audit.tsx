@@ -110,7 +110,9 @@ export default function Audit() {
                         <td className="mono">{one.action}</td>
                         <td className="mono">{one.target}</td>
                         <td>
-                          <Tag tone={one.outcome === 'done' ? 'good' : 'bad'}>{one.outcome}</Tag>
+                          <Tag tone={one.outcome === 'done' ? 'good' : one.outcome === 'begun' ? 'info' : 'bad'}>
+                            {one.outcome}
+                          </Tag>
                         </td>
                         <td className="prose">{one.reason}</td>
                       </tr>

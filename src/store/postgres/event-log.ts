@@ -1,7 +1,7 @@
 // Events in chunks of a JSON text, many in one row. When a chunk is written its number is not known yet, so that nothing in it depends
 // on that: the event before is named by its number when it is older than the commit, else by how far back it is.
 import type { Event, StoredEvent } from '../../decision/state.ts'
-import { kindCodes, kindWords } from '../sqlite/logs.ts'
+import { kindCodes, kindWords } from '../event-kinds.ts'
 import type { Shapes } from './shapes.ts'
 import type { Columns } from './sheet.ts'
 

@@ -89,9 +89,6 @@ create index state_settled on state (settled, no) where settled is not null;
 create index state_wake on state (wake, no) where wake is not null;
 create index state_orphans on state (no) where orphans;
 
--- How many states have each shape: written by every commit that changes it, under the lock of the feed.
-create table tally (shape integer primary key, count bigint not null) with (fillfactor = 10);
-
 create table link (
   target bigint not null,
   name text collate "C" not null,
@@ -158,7 +155,13 @@ create table worker (
 ) with (fillfactor = 20);
 `
 
-export const migrations: readonly string[] = [initial]
+/** How many states have each shape: written by every commit that changes it, under the lock of the feed. */
+const tally = `
+create table tally (shape integer primary key, count bigint not null) with (fillfactor = 10);
+insert into tally select shape, count(*) from state group by shape;
+`
+
+export const migrations: readonly string[] = [initial, tally]
 
 /** Whole numbers that every Homeostat asks for the same lock. */
 const migrationLock = 0x486f6d65

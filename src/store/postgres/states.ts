@@ -1,6 +1,6 @@
 // States as they are selected, and how the rows become resources and events again.
 import type { EndedRun, KeyRecord, Resource, StoredEvent } from '../../decision/state.ts'
-import { endedRunOf, stateOf } from '../sqlite/codec.ts'
+import { endedRunOf, stateOf } from '../codec.ts'
 import { Chunk } from './event-log.ts'
 import type { Row } from './pipeline.ts'
 import type { Shapes } from './shapes.ts'

@@ -1,6 +1,6 @@
 // Texts as the server takes them: many rows in one parameter, joined by a character that no text of ours contains (measured: three times
 // as fast as arrays of quoted texts). Few numbers go as an array literal; a commit's go in binary form (column.ts).
-import { fromText as fromWellFormed, toText as toWellFormed } from '../sqlite/codec.ts'
+import { fromText as fromWellFormed, toText as toWellFormed } from '../codec.ts'
 
 /** Joins the texts of a column, stands for null in it, and marks a text that is kept as its JSON. */
 const separator = '\u0001'

@@ -3,22 +3,10 @@
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { HomeostatError } from '../../base/errors.ts'
+import { epochLeap, type BackedUp } from '../back-up.ts'
 import { translated } from './connection.ts'
 import { mustNotBeNewer, storeSchema, versionOf } from './migrations.ts'
 import { latestEvents } from './turns.ts'
-
-/**
- * How far epochs and incarnations go up. Whatever happened since the back-up was taken raised them by less: an epoch goes up by one at
- * each change of ownership.
- */
-export const epochLeap = 1_000_000
-
-export interface BackedUp {
-  readonly resources: number
-  readonly events: number
-  /** How often the store was restored. */
-  readonly systemEpoch: number
-}
 
 /** Copies a store as it is at one moment. Others go on writing meanwhile. */
 export async function backUpSqlite(file: string, to: string): Promise<BackedUp> {

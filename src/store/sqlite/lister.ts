@@ -2,7 +2,7 @@
 import type { SQLInputValue } from 'node:sqlite'
 import type { No } from '../../decision/state.ts'
 import type { ListQuery } from '../store.ts'
-import { toText } from './codec.ts'
+import { toText } from '../codec.ts'
 import type { Connection } from './connection.ts'
 import type { Shapes } from './shapes.ts'
 

@@ -3,7 +3,7 @@
 import type { StatementSync } from 'node:sqlite'
 import type { No, Resource, Run } from '../../decision/state.ts'
 import { hasGeneratedId, hasOrphan, isLive, overdueAt, wakeOf } from '../facts.ts'
-import { extraOf, fixedOf, isColdSame, isStepOnly, linksOf, restOf, toNullableText, toText } from './codec.ts'
+import { extraOf, fixedOf, isColdSame, isStepOnly, linksOf, restOf, toNullableText, toText } from '../codec.ts'
 import type { Connection } from './connection.ts'
 import type { Shape, Shapes } from './shapes.ts'
 import { emptySheet } from './sheet.ts'

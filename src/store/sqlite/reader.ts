@@ -27,7 +27,7 @@ import type {
   WorkCriterion,
   WorkQuery,
 } from '../store.ts'
-import { fromText, stateColumns, stateOf, stateTables, toText } from './codec.ts'
+import { fromText, stateColumns, stateOf, stateTables, toText } from '../codec.ts'
 import type { Connection } from './connection.ts'
 import type { EventLog, FoundRun, RunLog } from './logs.ts'
 import type { Shapes } from './shapes.ts'

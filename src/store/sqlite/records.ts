@@ -3,7 +3,7 @@ import type { StatementSync } from 'node:sqlite'
 import type { Json } from '../../base/json.ts'
 import { chainHash, chainStart } from '../chain.ts'
 import type { JournalEntry, RecordChange, RecordName, RecordsQuery, StoredRecord } from '../store.ts'
-import { fromText, toText } from './codec.ts'
+import { fromText, toText } from '../codec.ts'
 import type { Connection } from './connection.ts'
 import type { Values } from './values.ts'
 

@@ -24,7 +24,7 @@ import type {
   WorkerRow,
   WorkQuery,
 } from '../store.ts'
-import { toText } from './codec.ts'
+import { toText } from '../codec.ts'
 import { CommitThread } from './commit-thread.ts'
 import { Connection, translated } from './connection.ts'
 import { startHeartbeatThread } from './heartbeat.ts'

@@ -5,7 +5,7 @@ import { unreachable } from '../../base/assert.ts'
 import type { Millis } from '../../base/clock.ts'
 import type { Incident, No, StoredEvent } from '../../decision/state.ts'
 import type { StoredRun, TenantEvents, TenantEventsQuery, WorkCriterion } from '../store.ts'
-import { stateColumns, toText } from './codec.ts'
+import { stateColumns, toText } from '../codec.ts'
 import type { Connection } from './connection.ts'
 import type { EventLog, FoundRun, RunLog } from './logs.ts'
 

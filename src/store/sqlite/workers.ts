@@ -6,7 +6,7 @@ import type { Millis } from '../../base/clock.ts'
 import { HomeostatError } from '../../base/errors.ts'
 import type { Incarnation } from '../../decision/state.ts'
 import type { WorkerRow } from '../store.ts'
-import { fromText, toText } from './codec.ts'
+import { fromText, toText } from '../codec.ts'
 import { Connection, isBusy } from './connection.ts'
 import { migrate, workersSchema } from './migrations.ts'
 

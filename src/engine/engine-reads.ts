@@ -208,11 +208,14 @@ export class EngineReads {
 
   /** Why it stands where it stands, and what happens next by itself, when. */
   async explain(type: string, id: string): Promise<Explanation> {
-    const resource = await this.existing(type, id)
-    const live = new Set<number>()
-    for (const row of await this.store.workers(this.clock.now())) if (row.state === 'live') live.add(row.no)
+    // At once: where the store is far, each is a way there and back.
+    const [resource, workers, held] = await Promise.all([
+      this.existing(type, id),
+      this.store.workers(this.clock.now()),
+      this.healingHeld(),
+    ])
+    const live = new Set(workers.filter((row) => row.state === 'live').map((row) => row.no))
     const { leaseMs, healEveryMs } = this.settings
-    const held = await this.healingHeld()
     const pace = { leaseMs, healEveryMs, isAlive: (owner: number) => live.has(owner), held }
     return read(this.#from, (situation) => explain(this.plans, situation, resource, pace))
   }

@@ -1,4 +1,5 @@
 // Below the fold of a resource: timeline, relations, ledger, runs, properties, raw. The chosen tab is in the address.
+import { useState } from 'react'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { useCall, type AnswerOf, type Resource } from '../api.ts'
 import { address, go, Link, toResource, usePlace, withQuery } from '../route.tsx'
@@ -99,12 +100,7 @@ function Relations({
                   {some.slice(0, 200).map((one) => (
                     <li key={`${one.type}/${one.id}`}>
                       <Node one={one} />
-                      {depth < 3 && (
-                        <details>
-                          <summary className="quiet">what belongs to it</summary>
-                          <Unfolded of={one} depth={depth + 1} />
-                        </details>
-                      )}
+                      {depth < 3 && <Unfolding of={one} depth={depth + 1} />}
                     </li>
                   ))}
                 </ul>
@@ -117,7 +113,16 @@ function Relations({
   )
 }
 
-const Unfolded = Relations
+/** What is folded is not read: a tree of many would ask for all of it at once. */
+function Unfolding({ of, depth }: { readonly of: Resource; readonly depth: number }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary className="quiet">what belongs to it</summary>
+      {isOpen && <Relations of={of} depth={depth} />}
+    </details>
+  )
+}
 
 const Node = ({ one }: { readonly one: Resource }) => (
   <span className="node">

@@ -13,6 +13,8 @@ export interface Clock {
   monotonic(): number
   /** Calls `then` once after `ms`; the answer cancels it. A timer never keeps the process alive by itself. */
   after(ms: number, then: () => void): () => void
+  /** Keeps the process alive until the answer is called: somebody in it waits for something that only timers bring. */
+  hold?(): () => void
   /** Calls `then` when the present turn of the event loop is over: how the door gathers commands. */
   soon(then: () => void): void
 }
@@ -34,6 +36,10 @@ export const systemClock: Clock = {
     }
     arm(Math.max(0, ms))
     return () => clearTimeout(timer)
+  },
+  hold() {
+    const timer = setInterval(() => {}, longestTimeoutMs)
+    return () => clearInterval(timer)
   },
   soon: (then) => void setImmediate(then),
 }

@@ -50,6 +50,7 @@ export class RunWaiter {
   /** Resolves when the run is over, or the time is. */
   async wait(ref: RunRef, timeoutMs: number): Promise<void> {
     let cancel = () => {}
+    const release = this.#options.clock.hold?.()
     await new Promise<void>((resolve) => {
       const waiter = { ref, resolve }
       const waiters = this.#waiters.get(ref.no) ?? new Set()
@@ -61,6 +62,7 @@ export class RunWaiter {
       this.#rhythm.wake()
     })
     cancel()
+    release?.()
   }
 
   /** The store says that something may have been written. */

@@ -37,10 +37,11 @@ export function boundOfRunning(
 ): number {
   let longest = 0
   for (const { type, operation } of running) {
-    const { operations } = plans.get(type)!
-    const known = operation === null ? undefined : operations.get(operation)
-    // Without a run of its own it is healed: then any of its operations may follow.
-    for (const one of known === undefined ? operations.values() : [known]) {
+    const plan = plans.get(type)
+    const known = operation === null ? undefined : plan?.operations.get(operation)
+    // Without a run of its own it is healed: then any of its operations may follow. Where a database has lost what it is, any of all.
+    const possible = (plan === undefined ? plans.all : [plan]).flatMap(({ operations }) => [...operations.values()])
+    for (const one of known === undefined ? possible : [known]) {
       const isAsking = one.steps.some((step) => step.asks.length > 0)
       longest = Math.max(longest, (isAsking ? chain : 1) * (findingMs(settings) + operationMs(one)))
     }

@@ -43,8 +43,13 @@ test(
   async () => {
     // The old primary wakes up beside the new one, and those who still have it are told "yes".
     const faults: readonly Planned[] = [{ atMs: 500, does: 'failOver', loss: 'frozen', aliveMs: 4_000 }]
-    const options = { seed: 2, workers: 2, users: 8, atMostMs: 5_000, faults, seconds: 2, isCareless: true }
-    const { verdict } = await new Campaign(options).run()
-    expect(verdict.lost.length).toBeGreaterThan(0)
+    const options = { workers: 2, users: 8, atMostMs: 5_000, faults, seconds: 2, isCareless: true }
+    const seeds = [2, 3, 4, 5, 6]
+    // Whether anybody is told "yes" in time is a matter of chance: it is tried again, and never is a fault.
+    for (const seed of seeds) {
+      const { verdict } = await new Campaign({ ...options, seed }).run()
+      if (verdict.lost.length > 0) return
+    }
+    expect.fail(`nothing was lost in ${seeds.length} failovers, or it was not seen`)
   },
 )

@@ -1,6 +1,7 @@
 // Opening a store: what it makes, what it refuses, and what it says an acknowledgement is worth.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openPostgresStore } from '../../src/postgres.ts'
+import { sleep } from '../../src/base/clock.ts'
 import { addressOf, shownAddress } from '../../src/store/postgres/address.ts'
 import { migrations } from '../../src/store/postgres/migrations.ts'
 import { mustBeNewEnough, mustSuit } from '../../src/store/postgres/suitability.ts'
@@ -29,6 +30,17 @@ test('many open a new schema at once: one makes it, all can use it', async () =>
   expect((await Promise.all(commits)).map((answer) => answer.committed)).toEqual([true, true, true, true])
   expect(await stores[0]!.events(0, 10)).toHaveLength(4)
   for (const store of stores) await store.close()
+})
+
+test('a store that is closed as soon as it is open leaves no connection behind', async () => {
+  const count = async () =>
+    Number((await ask(server, `select count(*) from pg_stat_activity where application_name = 'homeostat'`))[0])
+  const before = await count()
+  for (let i = 0; i < 5; i++)
+    await (await openPostgresStore({ url: server.url, schema: 'brief', durability: 'none' })).close()
+  // The server may take its time to notice that a connection ended.
+  for (let looks = 0; (await count()) > before && looks < 100; looks++) await sleep(50)
+  expect(await count()).toBe(before)
 })
 
 test('a migration that fails leaves nothing behind', async () => {

@@ -2,6 +2,8 @@
 import { HomeostatError } from '../../base/errors.ts'
 import type { Wire } from './wire.ts'
 
+const closed = () => new HomeostatError('store_unavailable', 'The store is closed. Open it again.')
+
 export class Wires {
   private readonly open: () => Promise<Wire>
   private readonly size: number
@@ -44,7 +46,7 @@ export class Wires {
 
   private async take(): Promise<Wire> {
     for (;;) {
-      if (this.isClosed) throw new HomeostatError('store_unavailable', 'The store is closed. Open it again.')
+      if (this.isClosed) throw closed()
       const wire = this.free.pop()
       if (wire !== undefined) {
         if (wire.isOpen) return wire
@@ -62,6 +64,11 @@ export class Wires {
     this.opening++
     try {
       const wire = await this.open()
+      if (this.isClosed) {
+        // Nobody else would close it: it was still on its way.
+        await wire.close().catch(() => {})
+        throw closed()
+      }
       this.all.add(wire)
       return wire
     } catch (error) {

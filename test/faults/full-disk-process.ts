@@ -1,5 +1,6 @@
 // A process that works until its disk is full, and goes on when there is room again: node full-disk-process.ts <orders as JSON>. It tells
-// in lines of JSON what it acknowledges and what its engine says; `room` on its input takes the ballast away, `end` ends it in order.
+// in lines of JSON what it acknowledges and what its engine says; `room` on its input takes the ballast away, `end` ends it in order, and
+// the end of the input at once.
 import { copyFileSync, existsSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -30,7 +31,8 @@ const file = join(orders.folder, 'store.db')
 let server: PostgresServer | null = null
 if (orders.store === 'postgres') {
   process.env['TMPDIR'] = orders.folder
-  const settings = { max_wal_size: '32MB', min_wal_size: '32MB' }
+  // A server that starts itself again after a crash has been seen to stay, for ever, without the process that recovers it.
+  const settings = { max_wal_size: '32MB', min_wal_size: '32MB', restart_after_crash: 'off' }
   server = await startPostgres({ durable: true, settings })
 }
 const open = async (): Promise<Store> =>
@@ -100,14 +102,31 @@ async function end(): Promise<void> {
   process.exit(0)
 }
 
+/** One that takes longer is ended and started again. */
+const startsWithinMs = 10_000
+
 /** A server that finds no room for its log ends itself: whoever runs it starts it again, in vain until there is room. */
 async function supervise(one: PostgresServer): Promise<void> {
   while (!isOver) {
-    if (!one.isRunning) await one.start().catch(() => {})
-    if (/PANIC/.test(one.log)) say({ log: one.log })
+    if (!one.isRunning) {
+      // What it said is gone when it starts.
+      say({ log: one.log })
+      const overdue = setTimeout(() => void (one.isRunning && one.crash()), startsWithinMs)
+      await one.start().catch(() => {})
+      clearTimeout(overdue)
+    }
     await new Promise((resolve) => setTimeout(resolve, 200))
   }
 }
 if (server !== null) void supervise(server)
 
-createInterface({ input: process.stdin }).on('line', (line) => void (line === 'room' ? rmSync(ballast) : end()))
+/** Whoever gave the orders is gone: nothing that was started here outlives it. */
+async function vanish(): Promise<void> {
+  isOver = true
+  if (server?.isRunning) await server.crash()
+  process.exit(1)
+}
+
+createInterface({ input: process.stdin })
+  .on('line', (line) => void (line === 'room' ? rmSync(ballast) : end()))
+  .on('close', () => void vanish())

@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, afterEach, expect, test } from 'vitest'
 import { openSqliteStore } from '../../src/sqlite.ts'
 import type { Orders } from './full-disk-process.ts'
 
@@ -13,6 +13,11 @@ const folder = mkdtempSync(join(tmpdir(), 'homeostat-full-'))
 // The server may run as somebody else.
 chmodSync(folder, 0o755)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const workers: Worker[] = []
+afterEach(async () => {
+  for (const worker of workers.splice(0)) await worker.vanish()
+})
 
 /** A namespace in which a file system may be mounted. PostgreSQL refuses root: others keep their own number. */
 const apart = [
@@ -45,12 +50,15 @@ class Worker {
     const run = [process.execPath, '--conditions=source', file, JSON.stringify(orders)]
     const [first, ...rest] = [...command, ...run]
     this.#child = spawn(first!, rest)
+    workers.push(this)
+    // It may be gone before it is told.
+    this.#child.stdin.on('error', () => {})
     this.#child.stderr.on('data', (chunk: Buffer) => (this.errors += chunk.toString()))
     this.#child.on('close', () => (this.isOver = true))
     createInterface(this.#child.stdout).on('line', (text) => {
       const line = JSON.parse(text) as Line
       if (line.ready) this.isReady = true
-      if (line.log !== undefined) this.log = line.log
+      if (line.log !== undefined) this.log += line.log
       if (line.acknowledged !== undefined) this.acknowledged.push(line.acknowledged)
       if (line.error || line.refused) this.faults.push(`${line.refused ?? ''} ${line.message} ${line.error ?? ''}`)
     })
@@ -62,6 +70,13 @@ class Worker {
 
   tell(line: 'room' | 'end'): void {
     this.#child.stdin.write(`${line}\n`)
+  }
+
+  /** However it went. */
+  async vanish(): Promise<void> {
+    this.#child.stdin.end()
+    for (let tries = 0; !this.isOver && tries < 200; tries++) await new Promise((resolve) => setTimeout(resolve, 50))
+    if (!this.isOver) this.#child.kill('SIGKILL')
   }
 
   async until(what: string, holds: () => boolean): Promise<void> {
@@ -141,8 +156,10 @@ test.runIf(mayMount)('PostgreSQL: there is no room for its log', { timeout: 180_
   const orders = { store: 'postgres', folder: disk, roomBytes: 6_000_000, copy } as const
   const worker = new Worker(orders, onSmallDisk(disk, '170m'))
   await worker.fill(/store_unavailable|PostgreSQL/)
+  const panic = /PANIC: .*No space left on device/
+  await worker.until('the server finds no room for its log', () => panic.test(worker.log))
   worker.tell('room')
   await worker.goOn()
-  expect(worker.log).toMatch(/PANIC: .*No space left on device/)
+  expect(worker.log).toMatch(panic)
   expect(lostOf(worker.acknowledged, new Set(JSON.parse(readFileSync(copy, 'utf8')) as string[]))).toEqual([])
 })

@@ -29,6 +29,18 @@ const newest = async () => (await stage.scene.api.call('streamEvents', { query: 
 const shown = async (visitor: Visitor) =>
   (await visitor.page.locator('.timeline.of-all li > .num:first-child').allTextContents()).map(Number)
 
+const password = 'a long enough password'
+const createAccount = (name: string, role: 'operator' | 'admin' = 'operator') =>
+  stage.scene.api.call('createAccount', { body: { name, password, role } })
+
+/** Signs in by an account of his own. */
+async function comeIn(visitor: Visitor, name: string, role?: 'admin'): Promise<void> {
+  await createAccount(name, role)
+  await visitor.page.goto(stage.scene.url)
+  await visitor.signIn(name, password)
+  await visitor.sees('Needs attention')
+}
+
 /** Every number from the newest down: the next is always one less. */
 function gaps(numbers: readonly number[]): readonly number[] {
   return numbers.filter((n, index) => index > 0 && numbers[index - 1] !== n + 1)
@@ -40,7 +52,7 @@ test(
     const { visitor } = stage
     await visitor.go('/events')
     await visitor.page.locator('.live', { hasText: 'live' }).waitFor()
-    expect(await openStreams()).toBe(1)
+    await expect.poll(openStreams).toBe(1)
     await look('hidden')
     await visitor.page.locator('.live', { hasText: 'paused' }).waitFor()
     await expect.poll(openStreams).toBe(0)
@@ -146,14 +158,9 @@ test('an answer that takes long is waited for with words; one that is a failure 
 })
 
 test('a page whose files are gone, after an update of the server, says to reload', async () => {
-  const { browser, scene } = stage
-  const other = await visit(browser, scene, 'light')
-  const account = { name: 'bob', password: 'a long enough password', role: 'operator' as const }
-  await scene.api.call('createAccount', { body: account })
+  const other = await visit(stage.browser, stage.scene, 'light')
   await other.page.route('**/assets/webhooks*', (route) => route.abort())
-  await other.page.goto(scene.url)
-  await other.signIn(account.name, account.password)
-  await other.sees('Needs attention')
+  await comeIn(other, 'alice')
   await other.go('/webhooks')
   await other.sees(/reload to get its newest version/)
   await other.go('/runs')
@@ -164,8 +171,9 @@ test('a page whose files are gone, after an update of the server, says to reload
 test('a session that ends under an open page is said; signed in again, one is where one was', async () => {
   const { browser, scene } = stage
   const bob = await visit(browser, scene, 'dark')
+  await createAccount('bob')
   await bob.page.goto(`${scene.url}/resources/opensds.volume/mail`)
-  await bob.signIn('bob', 'a long enough password')
+  await bob.signIn('bob', password)
   await bob.stands('Available')
   await scene.api.call('setPassword', { path: { account: 'bob' }, body: { password: 'quite another password' } })
   await bob.sees('Your session has ended.')
@@ -176,3 +184,62 @@ test('a session that ends under an open page is said; signed in again, one is wh
   expect(bob.page.url()).toBe(`${scene.url}/resources/opensds.volume/mail`)
   await bob.page.close()
 })
+
+/** Whose pages are not read ahead before they are let go on: the first that is read ahead is held back until then. */
+async function visitUnread(name: string) {
+  const other = await visit(stage.browser, stage.scene, 'light')
+  const fetched: string[] = []
+  other.page.on('request', (request) => void fetched.push(new URL(request.url()).pathname))
+  let letGo = () => {}
+  const held = new Promise<void>((done) => (letGo = done))
+  await other.page.route('**/assets/resources-*.js', async (route) => {
+    await held
+    await route.abort('connectionrefused')
+  })
+  await comeIn(other, name, 'admin')
+  return { other, fetched, letGo }
+}
+
+test(
+  'a page whose files were not read when the server went says so, and comes by itself when it is back',
+  async () => {
+    const { scene, visitor } = stage
+    const { other } = await visitUnread('carol')
+    await scene.kill()
+    await other.go('/webhooks')
+    await other.sees('This could not be read.')
+    await other.sees(/The page comes by itself/)
+    await other.sees('Try again')
+    expect(await other.barriers()).toEqual([])
+    await scene.start()
+    await other.sees('No webhook yet.')
+    await other.page.close()
+    visitor.excuse(/ERR_|Failed to load resource|network/i)
+  },
+  patienceMs,
+)
+
+test(
+  'pages are not read ahead while nobody answers: a browser would not fetch them again',
+  async () => {
+    const { scene, visitor } = stage
+    const { other, fetched, letGo } = await visitUnread('dave')
+    const asked = () => fetched.filter((one) => /^\/assets\/(runs|webhooks|dev)-/.test(one))
+    await expect.poll(() => fetched.some((one) => one.startsWith('/assets/resources-'))).toBe(true)
+    await scene.kill()
+    await other.sees(/The server does not answer/)
+    const questions = fetched.length
+    letGo()
+    // The banner and what reads ahead both ask once a second.
+    await expect.poll(() => fetched.slice(questions).filter((one) => one === '/livez').length).toBeGreaterThan(5)
+    expect(asked()).toEqual([])
+    await scene.start()
+    await expect.poll(() => asked().some((one) => one.startsWith('/assets/dev-'))).toBe(true)
+    await other.go('/webhooks')
+    await other.sees('No webhook yet.')
+    expect(fetched.filter((one) => one === '/')).toHaveLength(1)
+    await other.page.close()
+    visitor.excuse(/ERR_|Failed to load resource|network/i)
+  },
+  patienceMs,
+)

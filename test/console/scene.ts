@@ -13,6 +13,7 @@ export interface Scene {
   readonly api: HttpClient
   /** Lets in once. */
   ticket(): string
+  isRunning(): boolean
   /** With SIGKILL: nothing is said goodbye to. */
   kill(): Promise<void>
   /** Stands still, as a machine does that swaps or sleeps; until it is woken. */
@@ -53,6 +54,7 @@ export async function openScene(): Promise<Scene> {
   const settings = { folder, port: await freePort(), console: pages, adminToken }
   const url = `http://127.0.0.1:${settings.port}`
   let ticket = ''
+  let isRunning = false
   let kill = async () => {}
   let signal: (name: 'SIGSTOP' | 'SIGCONT') => void = () => {}
   const start = async () => {
@@ -65,6 +67,8 @@ export async function openScene(): Promise<Scene> {
       child.once('message', (message: { readonly ticket: string }) => done(message.ticket))
       child.once('exit', (code) => fail(new Error(`the scene ended with ${code}`)))
     })
+    isRunning = true
+    void ended.then(() => (isRunning = false))
     signal = (name) => void child.kill(name)
     kill = async () => {
       child.kill('SIGKILL')
@@ -77,6 +81,7 @@ export async function openScene(): Promise<Scene> {
     adminToken,
     api: new HttpClient({ url, token: adminToken }),
     ticket: () => ticket,
+    isRunning: () => isRunning,
     kill: () => kill(),
     freeze: () => signal('SIGSTOP'),
     wake: () => signal('SIGCONT'),

@@ -30,11 +30,14 @@ export function openStage({ isFilled = true, isSignedIn = true } = {}): Stage {
   }, 400_000)
   beforeEach(() => void visitor.made.splice(0))
   afterEach(async () => {
-    // What a test that failed has left open is not to fail the next one too.
+    // What a test that failed has left open, held back or killed is not to fail the next one too.
+    await visitor.page.unrouteAll({ behavior: 'ignoreErrors' })
+    if (!scene.isRunning()) await scene.start()
     if ((await visitor.page.getByRole('dialog').count()) > 0) await visitor.page.keyboard.press('Escape')
-    expect(visitor.errors.splice(0)).toEqual([])
-    expect(visitor.strangers.splice(0)).toEqual([])
-  })
+    const [errors, strangers] = [visitor.errors.splice(0), visitor.strangers.splice(0)]
+    expect(errors).toEqual([])
+    expect(strangers).toEqual([])
+  }, patienceMs)
   afterAll(async () => {
     await browser?.close()
     await scene?.close()

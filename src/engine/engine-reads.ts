@@ -208,12 +208,9 @@ export class EngineReads {
 
   /** Why it stands where it stands, and what happens next by itself, when. */
   async explain(type: string, id: string): Promise<Explanation> {
-    // At once: where the store is far, each is a way there and back.
-    const [resource, workers, held] = await Promise.all([
-      this.existing(type, id),
-      this.store.workers(this.clock.now()),
-      this.healingHeld(),
-    ])
+    // At once: where the store is far, each is a way there and back. A near one may throw on the spot, before the others are waited for.
+    const workersNow = async () => this.store.workers(this.clock.now())
+    const [resource, workers, held] = await Promise.all([this.existing(type, id), workersNow(), this.healingHeld()])
     const live = new Set(workers.filter((row) => row.state === 'live').map((row) => row.no))
     const { leaseMs, healEveryMs } = this.settings
     const pace = { leaseMs, healEveryMs, isAlive: (owner: number) => live.has(owner), held }

@@ -160,20 +160,14 @@ type RestList = [
   unusual?: Partial<Seldom> & { dueAt?: number; deadlineAt?: number; progressAt?: number },
 ]
 
-/** Whether two states of a live resource differ only in what a step may change. */
-export function isStepOnly(before: Resource, after: Resource): boolean {
+/** Whether the same worker goes on with the same run, of which nothing changes that is settled when it is accepted. */
+export function isSameRun(before: Resource, after: Resource): boolean {
   const was = before.run
   const is = after.run
   return (
     was !== null &&
     is !== null &&
     before.epoch === after.epoch &&
-    before.description === after.description &&
-    before.ledger === after.ledger &&
-    before.timers === after.timers &&
-    before.queue === after.queue &&
-    before.heals === after.heals &&
-    before.holder === after.holder &&
     was.owner === is.owner &&
     was.begun === is.begun &&
     was.kind === is.kind &&
@@ -187,6 +181,16 @@ export function isStepOnly(before: Resource, after: Resource): boolean {
     was.acceptedAt === is.acceptedAt
   )
 }
+
+/** Whether two states of a live resource differ only in what a step may change. */
+export const isStepOnly = (before: Resource, after: Resource): boolean =>
+  isSameRun(before, after) &&
+  before.description === after.description &&
+  before.ledger === after.ledger &&
+  before.timers === after.timers &&
+  before.queue === after.queue &&
+  before.heals === after.heals &&
+  before.holder === after.holder
 
 /** Whether what a resource is, apart from where it stands, stays the same. */
 export const isColdSame = (before: Resource, after: Resource): boolean =>

@@ -12,7 +12,7 @@ import { Wire, type Statements, type WireOptions } from './wire.ts'
 import { Wires } from './wires.ts'
 import { workerStatements } from './workers.ts'
 
-const openMs = 10_000
+export const openMs = 10_000
 export const usualPatienceMs = 30_000
 
 export const settingStatements = {

@@ -3,7 +3,7 @@ import { assert } from '../../base/assert.ts'
 import { canonical } from '../../base/json.ts'
 import type { Lane, No, Resource, Run } from '../../decision/state.ts'
 import { hasGeneratedId, hasOrphan, isLive, overdueAt, wakeOf } from '../facts.ts'
-import { endOf, extraOf, fixedOf, isColdSame, isStepOnly, linksOf, restOf } from '../codec.ts'
+import { endOf, extraOf, fixedOf, isColdSame, isSameRun, isStepOnly, linksOf, restOf } from '../codec.ts'
 import type { Batch, Write } from '../store.ts'
 import { EventWriter } from './event-log.ts'
 import { planGuards } from './guards.ts'
@@ -113,28 +113,6 @@ function planRest(batch: Batch, sheet: Sheet): void {
   }
   place = 0
   for (const value of batch.journal ?? []) sheet.of('journal').push(++place, JSON.stringify(value), canonical(value))
-}
-
-/** Whether the same worker goes on with the same run, of which nothing changes that is settled when it is accepted. */
-function isSameRun(before: Resource, after: Resource): boolean {
-  const was = before.run
-  const is = after.run
-  return (
-    was !== null &&
-    is !== null &&
-    before.epoch === after.epoch &&
-    was.owner === is.owner &&
-    was.begun === is.begun &&
-    was.kind === is.kind &&
-    was.operation === is.operation &&
-    was.input === is.input &&
-    was.by === is.by &&
-    was.lane === is.lane &&
-    was.forced === is.forced &&
-    was.previous === is.previous &&
-    was.askedBy === is.askedBy &&
-    was.acceptedAt === is.acceptedAt
-  )
 }
 
 /** Puts writes where they belong. */

@@ -3,12 +3,11 @@
 import { HomeostatError } from '../../base/errors.ts'
 import { epochLeap, type BackedUp } from '../back-up.ts'
 import { addressOf, type AddressOptions } from './address.ts'
+import { openMs } from './connections.ts'
 import { translated } from './failures.ts'
 import { migrate, quoted } from './migrations.ts'
 import { Wire } from './wire.ts'
 import { workerStatements } from './workers.ts'
-
-const openMs = 10_000
 
 export interface RestoredOptions extends AddressOptions {
   readonly schema?: string | undefined

@@ -132,6 +132,11 @@ export class Healer {
     return this.#following > 0 && this.#following <= followingPassesMax
   }
 
+  /** Seen to have been ended: it cannot renew its lease any more. */
+  hasEnded(no: Incarnation): boolean {
+    return this.#ended.has(no)
+  }
+
   /** Ends incarnations whose process or lease is gone, and answers all whose runs are to be taken over. */
   async #endGone(rows: readonly WorkerRow[]): Promise<readonly Incarnation[]> {
     const { store, clock, me, log } = this.#options

@@ -14,6 +14,7 @@ import { outcomeOfThrown } from './call-outcome.ts'
 import type { Door } from './door.ts'
 import { Abort } from './driver-call.ts'
 import { keepText } from './json-result.ts'
+import type { LeaseKeeper } from './lease-keeper.ts'
 import type { Log } from './log.ts'
 import { askNamed } from './read.ts'
 import { Rhythm } from './rhythm.ts'
@@ -29,6 +30,9 @@ export interface SweeperOptions {
   readonly clock: Clock
   readonly log: Log
   readonly me: Incarnation
+  readonly lease: Pick<LeaseKeeper, 'mayStart'>
+  /** Ended by somebody: a lease that only seems to have lapsed may live on by its owner's clock. */
+  readonly isEnded: (no: Incarnation) => boolean
   readonly policyOf: (type: string) => SweepPolicy
   readonly sweepEveryMs: number
   readonly inventoryEveryMs: number
@@ -132,13 +136,14 @@ export class Sweeper {
 
   /** Sweepers of these that are no more: their process died, their lease ran out, or they said goodbye in the middle of it. */
   async #goneAmong(resources: readonly Resource[]): Promise<ReadonlySet<Incarnation>> {
-    const { store, clock, me } = this.#options
+    const { store, clock, me, isEnded } = this.#options
     const gone = new Set<Incarnation>()
     for (const { ledger } of resources) {
       for (const { state, sweeper } of ledger) if (state === 'sweeping' && sweeper !== me) gone.add(sweeper)
     }
     if (gone.size === 0) return gone
-    for (const { no, state } of await store.workers(clock.now())) if (state === 'live') gone.delete(no)
+    for (const { no, state } of await store.workers(clock.now()))
+      if (state === 'live' || (state === 'expired' && !isEnded(no))) gone.delete(no)
     return gone
   }
 
@@ -181,7 +186,7 @@ export class Sweeper {
     by = `sweeper ${this.#options.me}`,
     noted: SweepNoted = {},
   ): Promise<string | null> {
-    const { door, me } = this.#options
+    const { door, me, lease } = this.#options
     const { no } = resource
     const [gone] = await this.#goneAmong([{ ...resource, ledger: [entry] }])
     const taken = await door.ask({ kind: 'sweepOrphan', no, name: entry.name, sweeper: me, gone, by }, noted.begun)
@@ -189,6 +194,9 @@ export class Sweeper {
       const { code, message } = taken.rejection
       throw new HomeostatError(code, message)
     }
+    // This process may have stood still since, past its lease: then another has taken the orphan over.
+    if (!lease.mayStart())
+      throw new HomeostatError('lease_lost', `The worker that took '${entry.name}' lost its lease; another sweeps it.`)
     const fault = await this.#destroy(resource.type, entry)
     const how = fault === null ? 'swept' : 'sweepFailed'
     this.#count(entry.name, fault)

@@ -96,7 +96,14 @@ export class Tenure {
         onGone: () => this.acting?.sweeper.wake(),
       }),
       timekeeper: new Timekeeper({ ...context, pollMs: settings.pollMs }),
-      sweeper: new Sweeper({ ...context, ...settings, me, policyOf: (type) => settings.sweep[type] ?? 'sweep' }),
+      sweeper: new Sweeper({
+        ...context,
+        ...settings,
+        me,
+        lease: this.lease,
+        isEnded: (no) => this.acting?.healer.hasEnded(no) ?? false,
+        policyOf: (type) => settings.sweep[type] ?? 'sweep',
+      }),
     }
     return me
   }

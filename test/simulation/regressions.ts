@@ -113,4 +113,21 @@ export const regressions: readonly Regression[] = [
     conditions: { seed: 794775844, isSwarm: true, stays: 'brief' },
     was: 'an explanation whose store threw on the spot left another failure behind that nobody took',
   },
+  {
+    scenario: 'readme',
+    conditions: {
+      seed: 794795244,
+      isSwarm: true,
+      stays: 'brief',
+      choices: {
+        setting: { 1: 2 },
+        commit: { 0: 7, 4: 7, 5: 7, 9: 6, 11: 6 },
+        call: { 2: 6, 7: 6 },
+        asking: { 0: 2, 3: 1, 4: 1 },
+        workload: { 10: 1, 11: 1, 14: 7, 16: 5 },
+        plan: { 0: 4, 5: 4 },
+      },
+    },
+    was: 'a sweeper that had stood still past its lease swept what another had taken over',
+  },
 ]

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Resource } from '../../src/decision/state.ts'
 import { openPostgresStore, type PostgresStore } from '../../src/postgres.ts'
 import { resolverStatements } from '../../src/store/postgres/committer.ts'
-import { rowsOf } from '../../src/store/postgres/sheet.ts'
+import { forms, type Form } from '../../src/store/postgres/sheet.ts'
 import { commitStatements } from '../../src/store/postgres/statements.ts'
 import type { Store } from '../../src/store/store.ts'
 import { changed, sampleBatch, sampleKinds, sampleResource, sampleRun } from '../../src/testing/store-samples.ts'
@@ -59,6 +59,17 @@ async function sabotaged<T>(
 }
 const commits: Record<string, string> = commitStatements
 
+/** The same for the statements of commits, in each form that they have. */
+function sabotagedCommits<T>(
+  patchOf: (form: Form) => Readonly<Record<string, string>>,
+  work: () => Promise<T>,
+): Promise<T> {
+  const patch: Record<string, string> = {}
+  for (const form of Object.values(forms))
+    for (const [name, sql] of Object.entries(patchOf(form))) patch[name + form.mark] = sql
+  return sabotaged(commits, patch, work)
+}
+
 // Zombie: an owner that was frozen past its lease, while another took its runs over and finished them.
 
 function thawed(): Promise<{ refused: number; dragged: number; events: number; beats: boolean }> {
@@ -104,8 +115,9 @@ test('zombie: nothing that an owner writes after ownership moved on is accepted,
 })
 
 test('zombie, control: without the fence, finished resources are dragged back', async () => {
-  const unfenced = commits['steps']!.replace('and s.revision = v.was and s.epoch = v.fence', '')
-  const found = await sabotaged(commits, { steps: unfenced }, thawed)
+  const unfenced = ({ mark }: Form) =>
+    commits[`steps${mark}`]!.replace('and s.revision = v.was and s.epoch = v.fence', '')
+  const found = await sabotagedCommits((form) => ({ steps: unfenced(form) }), thawed)
   expect(found).toEqual({ refused: 0, dragged: 200, events: 200, beats: false })
 })
 
@@ -121,7 +133,7 @@ async function unknownCommit(how: Case): Promise<{ answered: boolean; true: bool
     await through.commit(sampleBatch([{ before: null, after: sampleResource(1) }]))
     const blocker = how === 'cutWhileBlocked' || how === 'terminated' ? await blockFeed(schema) : null
     // As it is named when it is carried out, not when it is prepared.
-    const marker = '\u0000number\u0000'
+    const marker = '\u0000number of one\u0000'
     const cuts = { cutBefore: 'before', cutAfter: 'answered', cutWhileBlocked: 'sent' } as const
     const cut = how === 'terminated' ? null : proxy.cutNext(cuts[how], marker)
     const sent = through.commit(sampleBatch([{ before: null, after: sampleResource(2) }]))
@@ -235,20 +247,25 @@ test('family rule: of a child that begins and a parent that freezes, exactly one
 })
 
 /** Numbers from a sequence: nobody waits for anybody. The pause stands for a flush that takes its time. */
-const unlocked = `with f as (select nextval('public.free_number') - 1 as events, 0 as runs, pg_sleep($1::int8 * 0 + random() * 0.004)),
+const unlocked = ({
+  rowsOf,
+}: Form) => `with f as (select nextval('public.free_number') - 1 as events, 0 as runs, pg_sleep($1::int8 * 0 + random() * 0.004)),
     c as (insert into commit (batch, n) select $4::int8, events from f),
     e as (insert into event (first, body) select f.events + v.place, v.body from f, ${rowsOf('events', 5)})
     select max(events), 1 / count(*) from f where $2::int8 >= 0 and $3::int8 >= 0`
 
 /** Commits that count the same statuses would wait for each other there. */
-const uncounted = `select 1 from ${rowsOf('tally')} where v.more is null`
+const uncounted = ({ rowsOf }: Form) => `select 1 from ${rowsOf('tally')} where v.more is null`
 
 test('family rule, control: without the lock both do', async () => {
   await ask(server, 'create sequence public.family_number')
-  const number = unlocked.replace('free_number', 'family_number')
-  // Each looks, and takes its time before it is over: the other looks meanwhile.
-  const revisions = commits['revisions']!.replace(' from ', ', pg_sleep(0.1) from ')
-  const found = await sabotaged(commits, { number, revisions, tally: uncounted }, () => familyRounds(5))
+  const patchOf = (form: Form) => ({
+    number: unlocked(form).replace('free_number', 'family_number'),
+    // Each looks, and takes its time before it is over: the other looks meanwhile.
+    revisions: commits[`revisions${form.mark}`]!.replace(' from ', ', pg_sleep(0.1) from '),
+    tally: uncounted(form),
+  })
+  const found = await sabotagedCommits(patchOf, () => familyRounds(5))
   expect(found.both).toBeGreaterThan(0)
 })
 
@@ -294,7 +311,8 @@ test('feed: a reader that follows misses nothing, whoever commits meanwhile', as
 
 test('feed, control: numbers from a sequence lose events', async () => {
   await ask(server, 'create sequence public.free_number')
-  const { written, read } = await sabotaged(commits, { number: unlocked, tally: uncounted }, () => readWhileWriting(40))
+  const patchOf = (form: Form) => ({ number: unlocked(form), tally: uncounted(form) })
+  const { written, read } = await sabotagedCommits(patchOf, () => readWhileWriting(40))
   expect(written).toBe(240)
   expect(read).toBeLessThan(written)
 })

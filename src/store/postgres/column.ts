@@ -36,8 +36,13 @@ export class Column {
   /** The array, and what stands in for all. */
   putInto(values: Value[]): void {
     if (this.#all !== null) values.push(arrayFrom(this.type, this.#all), null)
-    else if (this.type === 'text') values.push('', this.#first as string | null)
-    else values.push(empty[this.type], this.#first === null ? null : new Scalar(this.type, this.#first as number))
+    else values.push(this.type === 'text' ? '' : empty[this.type], this.asOne())
+  }
+
+  /** Of a single row: the value itself. */
+  asOne(): Value {
+    if (this.#first === null || this.type === 'text') return this.#first as string | null
+    return new Scalar(this.type, this.#first as number)
   }
 
   #differ(n: number, value: Cell): void {

@@ -13,7 +13,7 @@ import { codeOf, isDeadlock, isMismatch, isUndone, translated } from './failures
 import type { Row, Step } from './pipeline.ts'
 import { planOf, unknownShapes, type Plan } from './planner.ts'
 import { UnknownShape, type Shapes } from './shapes.ts'
-import { noRows } from './sheet.ts'
+import { Columns, formFor, stepOf } from './sheet.ts'
 import { checkingParts, writingParts } from './statements.ts'
 import { numbersOf } from './texts.ts'
 import type { Verifier } from './verifier.ts'
@@ -189,22 +189,25 @@ function stepsOf({ sheet }: Plan, batch: Batch, id: number, judged: number): { s
   for (const name of writingParts) {
     const columns = sheet.find(name)
     if (columns === null) continue
-    const values = columns.values
+    const after: string[] = []
     if (name === 'steps' || name === 'ledgerSteps' || name === 'changes' || name === 'ends')
-      values.push(own, String(columns.count))
-    else if (name === 'newStates') values.push(own)
-    else if (name === 'recordChanges' || name === 'recordDeletes') values.push(String(columns.count))
-    steps.push({ name: name === 'ends' ? 'changes' : name, values })
+      after.push(own, String(columns.count))
+    else if (name === 'newStates') after.push(own)
+    else if (name === 'recordChanges' || name === 'recordDeletes') after.push(String(columns.count))
+    steps.push(stepOf(name === 'ends' ? 'changes' : name, columns, ...after))
   }
   const numberedAt = steps.length
-  const events = sheet.find('events')?.values ?? noRows('events')
-  const runs = sheet.find('runs')?.values
   const heads = [String(batch.events.length), String(batch.ended.length), String(judged), own]
-  if (runs === undefined) steps.push({ name: 'number', values: [...heads, ...events] })
-  else steps.push({ name: 'numberEnds', values: [...heads, ...events, ...runs] })
+  const events = sheet.find('events') ?? new Columns('events')
+  const runs = sheet.find('runs')
+  const form = runs === null ? formFor(events) : formFor(events, runs)
+  steps.push({
+    name: (runs === null ? 'number' : 'numberEnds') + form.mark,
+    values: [...heads, ...events.values(form), ...(runs === null ? [] : runs.values(form))],
+  })
   for (const name of ['tally', 'journal'] as const) {
     const columns = sheet.find(name)
-    if (columns !== null) steps.push({ name, values: columns.values })
+    if (columns !== null) steps.push(stepOf(name, columns))
   }
   const members = {
     parents: sheet.find('childMembers')?.count ?? 0,
@@ -213,10 +216,9 @@ function stepsOf({ sheet }: Plan, batch: Batch, id: number, judged: number): { s
   for (const name of checkingParts) {
     const columns = sheet.find(name)
     if (columns === null) continue
-    const values = columns.values
-    if (name === 'parents' || name === 'linkTargets') values.push(String(members[name]))
-    else if (!name.startsWith('absent')) values.push(String(columns.count))
-    steps.push({ name, values })
+    if (name === 'parents' || name === 'linkTargets') steps.push(stepOf(name, columns, String(members[name])))
+    else if (name.startsWith('absent')) steps.push(stepOf(name, columns))
+    else steps.push(stepOf(name, columns, String(columns.count)))
   }
   return { steps, numberedAt }
 }

@@ -3,7 +3,7 @@
 import type { KindOf } from '../store.ts'
 import { Places } from './planner.ts'
 import type { Shapes } from './shapes.ts'
-import { Sheet } from './sheet.ts'
+import { Sheet, stepOf } from './sheet.ts'
 import { joinResource, resourcesOf, stateColumns } from './states.ts'
 import { numbersOf } from './texts.ts'
 import type { Wire } from './wire.ts'
@@ -27,7 +27,7 @@ export async function rejudge(wire: Wire, shapes: Shapes, kindOf: KindOf): Promi
         if (columns === null) continue
         const isChange = name === 'changes' || name === 'ends'
         const extra = isChange ? ['0', String(columns.count)] : []
-        await wire.run([{ name: isChange ? 'changes' : name, values: [...columns.values, ...extra] }])
+        await wire.run([stepOf(isChange ? 'changes' : name, columns, ...extra)])
       }
       after = states.at(-1)?.no ?? after
       more = states.length === page

@@ -1,14 +1,11 @@
 // The statements of a commit, in the order in which they are sent. Checks are plain SQL that divides by zero: the server then undoes
 // everything. Rows come sorted by number, so that two commits which write the same resources lock them in the same order.
-import { rowsOf, widthOf, type Part } from './sheet.ts'
+import { forms, type Form, type Part } from './sheet.ts'
 import type { Statements } from './wire.ts'
 
 /** Fails unless as many rows were changed as the parameter says. */
 const mustBe = (changed: string, count: string) =>
   `with changed as (${changed} returning 1) select 1 / (count(*) = ${count}::int8)::int from changed`
-
-/** The parameter after those of a part. */
-const after = (part: Part, offset = 1) => `$${widthOf(part) + offset}`
 
 const lastEvent = (batch: string) =>
   `batch = case when v.seq is null then s.batch else ${batch}::int8 end, seq = coalesce(v.seq, s.seq)`
@@ -21,73 +18,74 @@ const stateColumns =
   'no, batch, shape, revision, epoch, since, seq, owner, lane, due, overdue, wake, settled, orphans, run, rest, extra'
 const resourceColumns = 'no, type, id, parent, terminal, tenant, name, created, properties, links'
 
-function numbered(ends: string): string {
-  return `with f as (update feed set events = events + $1::int8, runs = runs + $2::int8 where one = 1 and judged = $3::int8
+/** Parameters: the columns of the part of the same name; where it says so, the batch and the number of rows after them. */
+function statementsIn({ mark, rowsOf, widthOf }: Form): Statements {
+  /** The parameter after those of a part. */
+  const after = (part: Part, offset = 1) => `$${widthOf(part) + offset}`
+  const numbered = (ends: string) =>
+    `with f as (update feed set events = events + $1::int8, runs = runs + $2::int8 where one = 1 and judged = $3::int8
       returning events - $1::int8 as events, runs - $2::int8 as runs),
     c as (insert into commit (batch, n) select $4::int8, events from f),
     e as (insert into event (first, body) select f.events + v.place, v.body from f, ${rowsOf('events', 5)})${ends}
     select max(events), 1 / count(*) from f`
-}
-
-/** Parameters: the columns of the part of the same name; where it says so, the batch and the number of rows after them. */
-export const commitStatements = {
-  /** + batch, count */
-  steps: mustBe(
-    `update state s set ${stepped}, ${lastEvent(after('steps'))} from ${rowsOf('steps')} where ${asWas}`,
-    after('steps', 2),
-  ),
-  /** + batch, count */
-  ledgerSteps: mustBe(
-    `update state s set ${stepped}, wake = v.wake, orphans = (v.orphans = 1), extra = v.extra, ${lastEvent(after('ledgerSteps'))}
+  const statements = {
+    /** + batch, count */
+    steps: mustBe(
+      `update state s set ${stepped}, ${lastEvent(after('steps'))} from ${rowsOf('steps')} where ${asWas}`,
+      after('steps', 2),
+    ),
+    /** + batch, count */
+    ledgerSteps: mustBe(
+      `update state s set ${stepped}, wake = v.wake, orphans = (v.orphans = 1), extra = v.extra, ${lastEvent(after('ledgerSteps'))}
       from ${rowsOf('ledgerSteps')} where ${asWas}`,
-    after('ledgerSteps', 2),
-  ),
-  /** + batch, count */
-  changes: mustBe(
-    `update state s set ${stepped}, epoch = v.fence + v.raised, owner = v.owner, lane = v.lane::int2, wake = v.wake, settled = v.settled,
+      after('ledgerSteps', 2),
+    ),
+    /** + batch, count */
+    changes: mustBe(
+      `update state s set ${stepped}, epoch = v.fence + v.raised, owner = v.owner, lane = v.lane::int2, wake = v.wake, settled = v.settled,
       orphans = (v.orphans = 1), run = v.run, extra = v.extra, ${lastEvent(after('changes'))} from ${rowsOf('changes')} where ${asWas}`,
-    after('changes', 2),
-  ),
-  /** + batch */
-  newStates: `insert into state (${stateColumns}) select no, ${after('newStates')}::int8, shape, revision, epoch, since, seq, owner,
+      after('changes', 2),
+    ),
+    /** + batch */
+    newStates: `insert into state (${stateColumns}) select no, ${after('newStates')}::int8, shape, revision, epoch, since, seq, owner,
     lane::int2, due, overdue, wake, settled, orphans = 1, run, rest, extra from ${rowsOf('newStates')}`,
-  newResources: `insert into resource (${resourceColumns}) select no, type, id, parent, terminal = 1, tenant, name, created, properties,
+    newResources: `insert into resource (${resourceColumns}) select no, type, id, parent, terminal = 1, tenant, name, created, properties,
     links from ${rowsOf('newResources')}`,
-  coldChanges: `update resource r set parent = v.parent, terminal = (v.terminal = 1), tenant = v.tenant, name = v.name,
+    coldChanges: `update resource r set parent = v.parent, terminal = (v.terminal = 1), tenant = v.tenant, name = v.name,
     properties = v.properties, links = v.links from ${rowsOf('coldChanges')} where r.no = v.no`,
-  linkDeletes: `delete from link l using ${rowsOf('linkDeletes')} where l.target = v.target and l.name = v.name and l.source = v.source`,
-  newLinks: `insert into link (target, name, source) select target, name, source from ${rowsOf('newLinks')} on conflict do nothing`,
-  keys: `insert into key (key, hash, no, begun, at) select key, hash, no, begun, at from ${rowsOf('keys')}`,
-  late: `insert into late (no, body) select no, body from ${rowsOf('late')}`,
-  incidents: `insert into incident (no, kind, body) select no, kind, body from ${rowsOf('incidents')} on conflict (no, kind) do nothing`,
-  newRecords: `insert into record (kind, key, version, value) select kind, key, 1, value from ${rowsOf('newRecords')}`,
-  /** + count */
-  recordChanges: mustBe(
-    `update record r set version = r.version + 1, value = v.value from ${rowsOf('recordChanges')}
+    linkDeletes: `delete from link l using ${rowsOf('linkDeletes')} where l.target = v.target and l.name = v.name and l.source = v.source`,
+    newLinks: `insert into link (target, name, source) select target, name, source from ${rowsOf('newLinks')} on conflict do nothing`,
+    keys: `insert into key (key, hash, no, begun, at) select key, hash, no, begun, at from ${rowsOf('keys')}`,
+    late: `insert into late (no, body) select no, body from ${rowsOf('late')}`,
+    incidents: `insert into incident (no, kind, body) select no, kind, body from ${rowsOf('incidents')} on conflict (no, kind) do nothing`,
+    newRecords: `insert into record (kind, key, version, value) select kind, key, 1, value from ${rowsOf('newRecords')}`,
+    /** + count */
+    recordChanges: mustBe(
+      `update record r set version = r.version + 1, value = v.value from ${rowsOf('recordChanges')}
       where r.kind = v.kind and r.key = v.key and r.version = v.was`,
-    after('recordChanges'),
-  ),
-  /** + count */
-  recordDeletes: mustBe(
-    `delete from record r using ${rowsOf('recordDeletes')} where r.kind = v.kind and r.key = v.key and r.version = v.was`,
-    after('recordDeletes'),
-  ),
+      after('recordChanges'),
+    ),
+    /** + count */
+    recordDeletes: mustBe(
+      `delete from record r using ${rowsOf('recordDeletes')} where r.kind = v.kind and r.key = v.key and r.version = v.was`,
+      after('recordDeletes'),
+    ),
 
-  /**
-   * From here on no other commit can be numbered until this one is over: what is checked after this stays so.
-   * Parameters: how many events, how many ended runs, how often judged, batch, events.
-   */
-  number: numbered(''),
-  /** The same where runs have ended: their columns come last. */
-  numberEnds: numbered(`,
+    /**
+     * From here on no other commit can be numbered until this one is over: what is checked after this stays so.
+     * Parameters: how many events, how many ended runs, how often judged, batch, events.
+     */
+    number: numbered(''),
+    /** The same where runs have ended: their columns come last. */
+    numberEnds: numbered(`,
     r as (insert into run (no, begun, n, body) select v.no, v.begun, f.runs + v.place, v.body
       from f, ${rowsOf('runs', 5 + widthOf('events'))})`),
 
-  tally: `insert into tally (shape, count) select shape, more from ${rowsOf('tally')}
+    tally: `insert into tally (shape, count) select shape, more from ${rowsOf('tally')}
     on conflict (shape) do update set count = tally.count + excluded.count`,
 
-  /** Chained by hashes as chain.ts does it. */
-  journal: `with recursive last as (select n, hash from journal order by n desc limit 1),
+    /** Chained by hashes as chain.ts does it. */
+    journal: `with recursive last as (select n, hash from journal order by n desc limit 1),
     head as materialized (select coalesce((select n from last), 0) as n, coalesce((select hash from last), repeat('0', 64)) as hash),
     v as (select * from ${rowsOf('journal')}),
     chain as (
@@ -99,25 +97,29 @@ export const commitStatements = {
     )
     insert into journal (n, value, hash) select n, value, hash from chain`,
 
-  /** + count */
-  revisions: `select 1 / (count(*) = ${after('revisions')}::int8)::int from ${rowsOf('revisions')}
+    /** + count */
+    revisions: `select 1 / (count(*) = ${after('revisions')}::int8)::int from ${rowsOf('revisions')}
     join state s on s.no = v.no and s.revision = v.revision`,
-  /** + count */
-  childMembers: `select 1 / (count(*) = ${after('childMembers')}::int8)::int from ${rowsOf('childMembers')}
+    /** + count */
+    childMembers: `select 1 / (count(*) = ${after('childMembers')}::int8)::int from ${rowsOf('childMembers')}
     join resource r on r.no = v.no and r.parent = v.parent and not r.terminal`,
-  /** + count of all their members */
-  parents: `select 1 / (count(*) = ${after('parents')}::int8)::int from ${rowsOf('parents')}
+    /** + count of all their members */
+    parents: `select 1 / (count(*) = ${after('parents')}::int8)::int from ${rowsOf('parents')}
     join resource r on r.parent = v.no and r.parent is not null and not r.terminal`,
-  /** + count */
-  linkMembers: `select 1 / (count(*) = ${after('linkMembers')}::int8)::int from ${rowsOf('linkMembers')}
+    /** + count */
+    linkMembers: `select 1 / (count(*) = ${after('linkMembers')}::int8)::int from ${rowsOf('linkMembers')}
     join link l on l.target = v.target and l.name = v.name and l.source = v.source`,
-  /** + count of all their members */
-  linkTargets: `select 1 / (count(*) = ${after('linkTargets')}::int8)::int from ${rowsOf('linkTargets')}
+    /** + count of all their members */
+    linkTargets: `select 1 / (count(*) = ${after('linkTargets')}::int8)::int from ${rowsOf('linkTargets')}
     join link l on l.target = v.target and l.name = v.name`,
-  absentIds: `select 1 / (count(*) = 0)::int from ${rowsOf('absentIds')} join resource r on r.id = v.id and r.type = v.type and r.id is not null`,
-  absentNos: `select 1 / (count(*) = 0)::int from ${rowsOf('absentNos')} join resource r on r.no = v.no and r.type = v.type`,
-  absentRecords: `select 1 / (count(*) = 0)::int from ${rowsOf('absentRecords')} join record r on r.kind = v.kind and r.key = v.key`,
-} as const satisfies Statements
+    absentIds: `select 1 / (count(*) = 0)::int from ${rowsOf('absentIds')} join resource r on r.id = v.id and r.type = v.type and r.id is not null`,
+    absentNos: `select 1 / (count(*) = 0)::int from ${rowsOf('absentNos')} join resource r on r.no = v.no and r.type = v.type`,
+    absentRecords: `select 1 / (count(*) = 0)::int from ${rowsOf('absentRecords')} join record r on r.kind = v.kind and r.key = v.key`,
+  } as const satisfies Statements
+  return Object.fromEntries(Object.entries(statements).map(([name, sql]) => [name + mark, sql]))
+}
+
+export const commitStatements: Statements = { ...statementsIn(forms.many), ...statementsIn(forms.one) }
 
 /** Before the commit is numbered, in this order. */
 export const writingParts = [

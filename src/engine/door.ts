@@ -12,17 +12,15 @@ import type { Clock } from '../base/clock.ts'
 import type { ErrorCode } from '../base/errors.ts'
 import type { Command } from '../decision/command.ts'
 import type { Decision } from '../decision/decision.ts'
-import type { Ask } from '../decision/situation.ts'
 import type { Incarnation, No } from '../decision/state.ts'
 import type { Batch, CommitAnswer, Store } from '../store/store.ts'
-import { distinct } from './asks.ts'
 import type { BatchState } from './batch-state.ts'
 import { blamed, withBeside, type BesideOf } from './beside.ts'
 import { CommandQueue, type Item } from './command-queue.ts'
+import { Decider } from './decider.ts'
 import type { DoorOptions, Known } from './door-options.ts'
-import { foresee, isOfRun } from './foresee.ts'
 import { Pause } from './pause.ts'
-import { asRejection, isUnavailable, rejected, textOf } from './rejections.ts'
+import { asRejection, isUnavailable, rejected } from './rejections.ts'
 import { WorkingSet } from './working-set.ts'
 
 export type { Decide, DoorOptions, Known } from './door-options.ts'
@@ -40,8 +38,6 @@ const worthSplitting = 100
 /** After so many conflicts a batch is halved; a command alone is given up after the second figure. */
 const conflictsBeforeHalving = 3
 const conflictsAlone = 12
-/** A decision that keeps asking for facts is broken. */
-const loadRoundsMax = 1_000
 const retryFirstMs = 50
 const retryAtMostMs = 5_000
 
@@ -50,6 +46,7 @@ export class Door {
   readonly #store: Store
   readonly #clock: Clock
   readonly #set: WorkingSet
+  readonly #decider: Decider
   readonly #batchLimit: number
   readonly #queue = new CommandQueue()
   readonly #pause: Pause
@@ -78,6 +75,7 @@ export class Door {
       cacheSize: options.cacheSize ?? 10_000,
       relies: options.store.learnsLater ?? false,
     })
+    this.#decider = new Decider(options, this.#set)
     this.#batchLimit = options.batchLimit ?? 500
   }
 
@@ -168,12 +166,17 @@ export class Door {
     let items = given
     let conflicts = 0
     let pauseMs = retryFirstMs
+    // What comes back was decided on something that is no longer so.
+    let mayHope = mayDepart
     for (;;) {
       if (this.#closed !== null) return this.#turnAway(items, this.#closed.code, this.#closed.message)
       let answer: CommitAnswer | null
       let batch: Batch | null = null
       try {
-        const deciding = this.#decideAll(items)
+        for (const no of this.#toForget) this.#set.forget(no)
+        this.#toForget = []
+        const deciding = this.#decider.decide(items, mayHope)
+        mayHope = false
         if (deciding !== null) await deciding
         items = this.#withoutBlocked(items)
         if (items.length === 0) return
@@ -185,7 +188,7 @@ export class Door {
         if (!this.#set.mustCommit && !items.some((item) => item.decision!.accepted)) {
           answer = null
         } else {
-          this.#known = { at: this.#clock.monotonic(), asOf: this.#known.asOf }
+          this.#known = { at: this.#clock.monotonic(), asOf: this.#decider.asOf }
           const committing = this.#store.commit(batch)
           if (committing instanceof Promise && mayDepart && (this.#store.commitsAtOnce ?? 1) > 1)
             return this.#depart(items, batch, committing)
@@ -270,78 +273,6 @@ export class Door {
     if (this.#flying > 0) this.#blocked.push(...blocked)
     else this.#queue.putBack(blocked)
     return items.filter((item) => item.decision !== null)
-  }
-
-  /** Decides one after another; facts that are missing are loaded together, until none is. Null: done without waiting. */
-  #decideAll(items: Item[]): Promise<unknown> | null {
-    for (const no of this.#toForget) this.#set.forget(no)
-    this.#toForget = []
-    // Commands of runs are decided on what is known of them here; if that is old, the commit finds it.
-    const { foreign } = this.#options
-    const asOf = items.every(({ command }) => isOfRun(command)) ? foreign.strictCount : foreign.lookStrictly()
-    this.#known = { at: this.#clock.monotonic(), asOf }
-    this.#set.begin(this.#clock.now(), asOf)
-    const asks: Ask[] = []
-    for (const item of items) {
-      item.decision = null
-      this.#set.strict = !isOfRun(item.command)
-      foresee(item.command, this.#set, asks)
-    }
-    const loading = asks.length === 0 ? null : this.#load(distinct(asks))
-    if (loading !== null) return loading.then(() => this.#decideWhatCan(items))
-    return this.#decideWhatCan(items)
-  }
-
-  #decideWhatCan(items: Item[], rounds = 0): Promise<unknown> | null {
-    let left = items
-    for (let round = rounds; ; round++) {
-      const asks: Ask[] = []
-      const stuck: Item[] = []
-      for (const item of left) {
-        if (this.#decideOne(item) || this.#set.isBlocked) continue
-        if (round > loadRoundsMax)
-          item.decision = rejected('declaration_defect', 'The decision never stops asking for facts.')
-        else {
-          for (const ask of this.#set.missing) asks.push(ask)
-          stuck.push(item)
-        }
-      }
-      if (stuck.length === 0) return null
-      const loading = this.#load(distinct(asks))
-      left = stuck
-      if (loading !== null) return loading.then(() => this.#decideWhatCan(stuck, round + 1))
-    }
-  }
-
-  /** False: facts are missing, and what was decided without them is void. */
-  #decideOne(item: Item): boolean {
-    const set = this.#set
-    if (set.missing.length > 0) set.missing = []
-    set.isBlocked = false
-    set.strict = !isOfRun(item.command)
-    set.claimant = this.#options.claimantFor === undefined ? 0 : this.#options.claimantFor(item.command)
-    try {
-      const decision = this.#options.decide(this.#options.plans, set, item.command)
-      if (set.missing.length > 0 || set.isBlocked) return false
-      item.decision = decision
-      if (decision.changes !== null) set.apply(decision.changes)
-    } catch (error) {
-      if (set.missing.length > 0 || set.isBlocked) return false
-      this.#options.log('error', 'a decision threw', { error, command: item.command })
-      item.decision = rejected('declaration_defect', `Cannot decide ${item.command.kind}: ${textOf(error)}.`)
-    }
-    return true
-  }
-
-  #load(asks: readonly Ask[]): Promise<unknown> | null {
-    const loading = this.#store.load(asks)
-    if (loading instanceof Promise) return loading.then((answers) => this.#supply(asks, answers))
-    this.#supply(asks, loading)
-    return null
-  }
-
-  #supply(asks: readonly Ask[], answers: Awaited<ReturnType<Store['load']>>): void {
-    for (let i = 0; i < asks.length; i++) this.#set.supply(asks[i]!, answers[i]!)
   }
 
   #finish(items: readonly Item[], batch: Batch, lastEvent: number, known: Known): void {

@@ -6,6 +6,7 @@ export class ForeignWrites {
   readonly #store: Store
   #count = 1
   #unheard = 0
+  #quietSince = 1
 
   constructor(store: Store) {
     this.#store = store
@@ -13,7 +14,10 @@ export class ForeignWrites {
 
   /** Asks the store; the answer is higher than before when somebody else may have written. */
   look(): number {
-    if (this.#store.othersWrote()) this.#count++
+    if (this.#store.othersWrote()) {
+      this.#count++
+      this.#quietSince = this.strictCount
+    }
     return this.#count
   }
 
@@ -31,5 +35,10 @@ export class ForeignWrites {
 
   get strictCount(): number {
     return this.#count + this.#unheard
+  }
+
+  /** The strict count since which nobody else was heard to write. */
+  get quietSince(): number {
+    return this.#quietSince
   }
 }

@@ -28,6 +28,8 @@ export class WorkingSet implements Situation {
   claimant: Incarnation = 0
   /** Only facts that are known to be current count: set for commands that do not come from the run itself. */
   strict = false
+  /** What was current at this count of foreign writes is taken in hope, and keys for new: only a commit tells whether it was right. */
+  hopesSince = Infinity
   /** Whose runs are kept in memory. */
   owner: Incarnation = 0
 
@@ -93,7 +95,8 @@ export class WorkingSet implements Situation {
 
   key(key: string): KeyRecord | null {
     const record = this.#batch.gathered.knownKeys.get(key)
-    return record === undefined ? this.#lacks({ ask: 'key', key }, null) : record
+    if (record !== undefined || this.hopesSince < Infinity) return record ?? null
+    return this.#lacks({ ask: 'key', key }, null)
   }
 
   endedRun(no: No, begun: number): EndedRun | null {
@@ -131,7 +134,7 @@ export class WorkingSet implements Situation {
       case 'named':
         return this.#hasNamed(ask.type, ask.id)
       case 'key':
-        return this.#batch.gathered.knownKeys.has(ask.key)
+        return this.hopesSince < Infinity || this.#batch.gathered.knownKeys.has(ask.key)
       case 'endedRun':
         return this.#batch.gathered.endedRun(ask.no, ask.begun) !== undefined
       case 'children':
@@ -172,9 +175,7 @@ export class WorkingSet implements Situation {
   apply(changes: Changes): void {
     for (const after of changes.writes) {
       const entry = this.#entry(after.no)
-      if (entry.resource === null && !isGenerated(after)) {
-        this.#named.set(nameOf(after.type, after.id), entry)
-      }
+      if (entry.resource === null && !isGenerated(after)) this.#named.set(nameOf(after.type, after.id), entry)
       if (entry.written !== this.#batch.id) {
         entry.written = this.#batch.id
         this.#batch.writes.push(entry)
@@ -267,7 +268,8 @@ export class WorkingSet implements Situation {
     if (!entry.known) return false
     const { id } = this.#batch
     if (entry.asOf === this.#asOf || entry.read === id || entry.written === id) return true
-    if (this.strict || entry.isOwned) return !this.strict
+    if (this.strict) return entry.asOf >= this.hopesSince && entry.resource !== null
+    if (entry.isOwned) return true
     this.#batch.hasRelied ||= this.#relies && entry.resource !== null
     return this.#relies && entry.resource !== null
   }
@@ -319,9 +321,7 @@ export class WorkingSet implements Situation {
     entry.known = true
     entry.resource = resource
     this.#store(entry, resource)
-    if (resource !== null && !isGenerated(resource)) {
-      this.#named.set(nameOf(resource.type, resource.id), entry)
-    }
+    if (resource !== null && !isGenerated(resource)) this.#named.set(nameOf(resource.type, resource.id), entry)
   }
 
   #takeFamily(ask: Extract<Ask, { ask: 'children' | 'linkedBy' }>, members: readonly Resource[]): void {
@@ -385,7 +385,6 @@ export class WorkingSet implements Situation {
     let left = this.#entries.size - this.#owned - this.#cacheSize
     let looks = 3 * this.#added + 50
     this.#added = 0
-    if (left <= 0) return
     while (left > 0 && looks-- > 0) {
       const entry = this.#entries.takeLongest()
       if (entry === null) return

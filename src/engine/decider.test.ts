@@ -1,0 +1,141 @@
+// Requests decided in hope: on what is cached, where the store learns late what others wrote.
+import { expect, test } from 'vitest'
+import { seededRandom } from '../base/random.ts'
+import type { Command, RequestOperation } from '../decision/command.ts'
+import type { Decision } from '../decision/decision.ts'
+import type { Ask } from '../decision/situation.ts'
+import type { Resource } from '../decision/state.ts'
+import type { Plans } from '../lifecycle/plan.ts'
+import { createMemoryBackend } from '../store/memory-store.ts'
+import type { Store } from '../store/store.ts'
+import { ManualClock } from '../testing/manual-clock.ts'
+import { changed, sampleBatch, sampleResource } from '../testing/store-samples.ts'
+import { Door, type Decide } from './door.ts'
+import { ForeignWrites } from './foreign-writes.ts'
+import { silent } from './log.ts'
+import { rejected } from './rejections.ts'
+
+const plans: Plans = { all: [], get: () => undefined, kindOf: () => 'stable' }
+const [parent, child] = [1, 2]
+
+/** Counts in the description of the child, as long as the parent is open. */
+const counting: Decide = (_, situation, command): Decision => {
+  const { key } = command as RequestOperation
+  const recorded = key === undefined ? null : situation.key(key)
+  const before = situation.resource(child)
+  const nothing = { events: [], ended: [], late: [], incidents: [], followUps: [] }
+  if (recorded !== null)
+    return { accepted: true, changes: { ...nothing, key: null, writes: [] }, resource: before!, begun: recorded.begun }
+  if (situation.resource(parent)?.status !== 'open') return rejected('rule_breached', 'The parent is closed.')
+  const after = changed(before!, { description: String(Number(before!.description) + 1) })
+  const record = key === undefined ? null : { key, hash: 'h', no: child, begun: after.revision, at: 0 }
+  return {
+    accepted: true,
+    changes: { ...nothing, key: record, writes: [after] },
+    resource: after,
+    begun: after.revision,
+  }
+}
+
+async function make() {
+  const backend = createMemoryBackend()
+  const [handle, other] = [backend.open(), backend.open()]
+  for (const one of [handle, other]) one.useKinds(() => 'stable')
+  const open = sampleResource(parent, { status: 'open' })
+  const counter = sampleResource(child, { status: 'counting', description: '0' })
+  other.commit(sampleBatch([open, counter].map((after) => ({ before: null, after }))))
+  handle.othersWrote()
+  const loads: Ask[][] = []
+  let commits = 0
+  let hasHeard = false
+  const store: Store = Object.assign(Object.create(handle) as Store, {
+    commitsAtOnce: 2,
+    learnsLater: true,
+    othersWrote: () => hasHeard && !(hasHeard = false),
+    load: async (asks: readonly Ask[]) => {
+      loads.push([...asks])
+      return handle.load(asks)
+    },
+    commit: async (batch: Parameters<Store['commit']>[0]) => {
+      commits++
+      return handle.commit(batch)
+    },
+  })
+  const clock = new ManualClock()
+  const foreign = new ForeignWrites(store)
+  const door = new Door({ store, plans, decide: counting, clock, random: seededRandom(1), log: silent, foreign })
+  const ask = async (key?: string): Promise<string> => {
+    const command: Command = {
+      kind: 'requestOperation',
+      type: 'counter',
+      no: child,
+      operation: 'count',
+      by: 'test',
+      key,
+    }
+    let said = ''
+    door.submit(command, (decision) => {
+      said = decision.accepted ? `${decision.resource.description} ${decision.begun}` : decision.rejection.code
+    })
+    await clock.settle()
+    return said
+  }
+  // Known from here on.
+  expect(await ask()).toBe('1 2')
+  const figures = () => ({ loads: loads.length, commits })
+  const before = figures()
+  const spent = () => ({ loads: loads.length - before.loads, commits: commits - before.commits })
+  const now = (no: number) => (handle.load([{ ask: 'resource', no }]) as readonly Resource[])[0]!
+  /** The other process changes the status of the parent. */
+  const set = (status: string) => {
+    const was = now(parent)
+    other.commit(sampleBatch([{ before: was, after: changed(was, { status }) }]))
+  }
+  return { ask, spent, set, other, now, hear: () => (hasHeard = true) }
+}
+
+test('a request whose facts are cached asks the store nothing before its commit', async () => {
+  const { ask, spent } = await make()
+  expect([await ask('a'), await ask()]).toEqual(['2 3', '3 4'])
+  expect(spent()).toEqual({ loads: 0, commits: 2 })
+})
+
+test('a key that was used, here or elsewhere, is answered as it was the first time', async () => {
+  const { ask, other, now } = await make()
+  expect(await ask('mine')).toBe('2 3')
+  expect(await ask('mine')).toBe('2 3')
+  const theirs = { key: 'theirs', hash: 'h', no: child, begun: 77, at: 0 }
+  other.commit({ ...sampleBatch([]), keys: [theirs] })
+  expect(await ask('theirs')).toBe('2 77')
+  expect(now(child).description).toBe('2')
+})
+
+test('nobody is refused because of what is only remembered', async () => {
+  const { ask, set, spent } = await make()
+  set('closed')
+  expect(await ask()).toBe('rule_breached')
+  set('open')
+  const { commits } = spent()
+  expect(await ask()).toBe('2 3')
+  // The refusal in hope has cost no commit.
+  expect(spent().commits).toBe(commits + 1)
+})
+
+test('what was accepted on something that is no longer so is decided again before it is answered', async () => {
+  const { ask, set, now } = await make()
+  set('closed')
+  expect(await ask('a')).toBe('rule_breached')
+  expect(now(child).description).toBe('1')
+  // Its key was not used up.
+  set('open')
+  expect(await ask('a')).toBe('2 3')
+})
+
+test('once others were heard to write, facts are asked for first', async () => {
+  const { ask, set, spent, hear } = await make()
+  set('closed')
+  hear()
+  expect(await ask()).toBe('rule_breached')
+  // The child, then its parent.
+  expect(spent()).toEqual({ loads: 2, commits: 0 })
+})

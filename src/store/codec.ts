@@ -184,7 +184,10 @@ export function isSameRun(before: Resource, after: Resource): boolean {
 
 /** Whether two states of a live resource differ only in what a step may change. */
 export const isStepOnly = (before: Resource, after: Resource): boolean =>
-  isSameRun(before, after) &&
+  isSameRun(before, after) && isBesideSame(before, after)
+
+/** Whether all that a state has beside its run and its status stays the same. */
+export const isBesideSame = (before: Resource, after: Resource): boolean =>
   before.description === after.description &&
   before.ledger === after.ledger &&
   before.timers === after.timers &&

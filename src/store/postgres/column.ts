@@ -93,22 +93,13 @@ class Numbers implements Parameter {
     const from = frame.beginArray(elements[this.#type], values.length, values.includes(null))
     switch (this.#type) {
       case 'int8':
-        for (const value of values) {
-          if (value === null) frame.nothing()
-          else frame.int8(value)
-        }
+        frame.int8s(values)
         break
       case 'int4':
-        for (const value of values) {
-          if (value === null) frame.nothing()
-          else frame.int4(value)
-        }
+        frame.int4s(values)
         break
       case 'float8':
-        for (const value of values) {
-          if (value === null) frame.nothing()
-          else frame.float8(value)
-        }
+        frame.float8s(values)
         break
       default:
         unreachable(this.#type)

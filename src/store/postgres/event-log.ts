@@ -20,6 +20,10 @@ export class EventWriter {
   private at = 0
   private no = 0
   private texts: string[] = []
+  /** The latest event of this chunk, and what its entry says from the kind on, without the detail: entries in a row are much alike. */
+  private latest: Event | null = null
+  private latestType = ''
+  private latestFields = ''
 
   constructor(shapes: Shapes, into: Columns) {
     this.shapes = shapes
@@ -28,7 +32,7 @@ export class EventWriter {
 
   /** `place` counts from 1 in the commit; `prev` is a number, or negative: so many events ago in this commit; 0: none. */
   write(event: Event, place: number, prev: number, type: string): void {
-    const { no, at, kind, revision, epoch, begun, by, detail } = event
+    const { no, at, detail } = event
     // A fraction of a millisecond may not survive the difference: then it begins its own chunk.
     if (this.body.length > chunkLength || this.at + (at - this.at) !== at) this.flush()
     if (this.body === '') {
@@ -36,10 +40,30 @@ export class EventWriter {
       this.at = at
       this.no = no
     }
+    const fields = `${at - this.at},${no - this.no},${prev},${this.fieldsOf(event, type)}`
+    this.body += detail === null ? `,[${fields}]` : `,[${fields},${JSON.stringify(detail)}]`
+  }
+
+  private fieldsOf(event: Event, type: string): string {
+    const { kind, revision, epoch, begun, by } = event
+    const { latest } = this
+    const isAlike =
+      latest !== null &&
+      latest.kind === kind &&
+      latest.revision === revision &&
+      latest.begun === begun &&
+      latest.from === event.from &&
+      latest.to === event.to &&
+      latest.epoch === epoch &&
+      latest.by === by &&
+      this.latestType === type
+    if (isAlike) return this.latestFields
     const from = this.shapes.of(type, event.from).id
     const to = event.to === event.from ? from : this.shapes.of(type, event.to).id
-    const fields = `${at - this.at},${no - this.no},${prev},${kindCodes[kind]},${from},${to},${revision},${epoch},${begun},${this.placeOf(by)}`
-    this.body += detail === null ? `,[${fields}]` : `,[${fields},${JSON.stringify(detail)}]`
+    this.latestFields = `${kindCodes[kind]},${from},${to},${revision},${epoch},${begun},${this.placeOf(by)}`
+    this.latest = event
+    this.latestType = type
+    return this.latestFields
   }
 
   flush(): void {
@@ -47,6 +71,7 @@ export class EventWriter {
     this.into.push(this.first, `[${this.at},${this.no},${JSON.stringify(this.texts)}${this.body}]`)
     this.body = ''
     this.texts = []
+    this.latest = null
   }
 
   private placeOf(text: string): number {

@@ -1,6 +1,6 @@
 // What is sent to the server, written straight into one buffer: a Bind and an Execute for each statement, one Sync. Numbers go in their
 // binary form, which costs both sides less than half of what digits cost; texts are joined (texts.ts).
-import { assert } from '../../base/assert.ts'
+import { Defect } from '../../base/assert.ts'
 
 /** A parameter that writes itself in binary form, its length included. */
 export interface Parameter {
@@ -101,27 +101,64 @@ export class Frame {
   }
 
   int4(value: number): void {
-    assert((value | 0) === value, `${value} is no number of four bytes`)
     this.#room(8)
-    this.#view.setInt32(this.#at, 4)
-    this.#view.setInt32(this.#at + 4, value)
-    this.#at += 8
+    this.#at = this.#putInt4(this.#at, value)
   }
 
   int8(value: number): void {
-    assert(Number.isSafeInteger(value), `${value} is no whole number`)
     this.#room(12)
-    this.#view.setInt32(this.#at, 8)
-    this.#view.setInt32(this.#at + 4, Math.floor(value / two32))
-    this.#view.setUint32(this.#at + 8, value >>> 0)
-    this.#at += 12
+    this.#at = this.#putInt8(this.#at, value)
   }
 
   float8(value: number): void {
     this.#room(12)
-    this.#view.setInt32(this.#at, 8)
-    this.#view.setFloat64(this.#at + 4, value)
-    this.#at += 12
+    this.#at = this.#putFloat8(this.#at, value)
+  }
+
+  /** All elements of an array; there is room for them since it was begun. */
+  int4s(values: readonly (number | null)[]): void {
+    let at = this.#at
+    for (const value of values) at = value === null ? this.#putNothing(at) : this.#putInt4(at, value)
+    this.#at = at
+  }
+
+  int8s(values: readonly (number | null)[]): void {
+    let at = this.#at
+    for (const value of values) at = value === null ? this.#putNothing(at) : this.#putInt8(at, value)
+    this.#at = at
+  }
+
+  float8s(values: readonly (number | null)[]): void {
+    let at = this.#at
+    for (const value of values) at = value === null ? this.#putNothing(at) : this.#putFloat8(at, value)
+    this.#at = at
+  }
+
+  #putNothing(at: number): number {
+    this.#view.setInt32(at, -1)
+    return at + 4
+  }
+
+  #putInt4(at: number, value: number): number {
+    // Said only when it is so: to make a text of every number would cost more than to send it.
+    if ((value | 0) !== value) throw new Defect(`${value} is no number of four bytes`)
+    this.#view.setInt32(at, 4)
+    this.#view.setInt32(at + 4, value)
+    return at + 8
+  }
+
+  #putInt8(at: number, value: number): number {
+    if (!Number.isSafeInteger(value)) throw new Defect(`${value} is no whole number`)
+    this.#view.setInt32(at, 8)
+    this.#view.setInt32(at + 4, Math.floor(value / two32))
+    this.#view.setUint32(at + 8, value >>> 0)
+    return at + 12
+  }
+
+  #putFloat8(at: number, value: number): number {
+    this.#view.setInt32(at, 8)
+    this.#view.setFloat64(at + 4, value)
+    return at + 12
   }
 
   #message(kind: number): number {

@@ -1,9 +1,9 @@
 // Understands a batch: what it comes to, as a sheet of columns. Each change names the revision and epoch that it expects to find.
-import { assert } from '../../base/assert.ts'
+import { assert, Defect } from '../../base/assert.ts'
 import { canonical } from '../../base/json.ts'
 import type { Lane, No, Resource, Run } from '../../decision/state.ts'
 import { hasGeneratedId, hasOrphan, isLive, overdueAt, wakeOf } from '../facts.ts'
-import { endOf, extraOf, fixedOf, isColdSame, isSameRun, isStepOnly, linksOf, restOf } from '../codec.ts'
+import { endOf, extraOf, fixedOf, isBesideSame, isColdSame, isSameRun, linksOf, restOf } from '../codec.ts'
 import type { Batch, Write } from '../store.ts'
 import { EventWriter } from './event-log.ts'
 import { planGuards } from './guards.ts'
@@ -21,7 +21,6 @@ const orphansOf = ({ ledger }: Resource): 1 | null => (ledger.length > 0 && hasO
 const dueOf = (run: Run | null): number | null => (run === null || run.parked !== null ? null : run.dueAt)
 const overdueOf = (run: Run | null): number | null => (run === null ? null : overdueAt(run) || null)
 const ownerOf = (run: Run | null, live: boolean): number | null => (run !== null ? run.owner : live ? withoutRun : null)
-const byNo = (a: { readonly write: Write }, b: { readonly write: Write }) => a.write.after.no - b.write.after.no
 
 export interface Plan {
   readonly sheet: Sheet
@@ -55,17 +54,23 @@ export function unknownShapes(batch: Batch, shapes: Shapes): { type: string; sta
 export function planOf(batch: Batch, shapes: Shapes): Plan {
   const sheet = new Sheet()
   const lasts = planEvents(batch, shapes, sheet)
-  const sorted = batch.writes.map((write, i) => ({ write, last: lasts[i]! })).sort(byNo)
   const places = new Places(shapes, sheet)
-  for (const { write, last } of sorted) places.write(write, last === 0 ? null : last)
+  for (const i of orderOf(batch.writes)) places.write(batch.writes[i]!, lasts[i] === 0 ? null : lasts[i]!)
   places.count()
   planRest(batch, sheet)
   return { sheet, lasts, isHopeless: !planGuards(batch, shapes, sheet) }
 }
 
+/** The places of the writes in the order of their numbers. Mostly they come so. */
+function orderOf(writes: readonly Write[]): Iterable<number> {
+  let isSorted = true
+  for (let i = 1; i < writes.length && isSorted; i++) isSorted = writes[i - 1]!.after.no < writes[i]!.after.no
+  return isSorted ? writes.keys() : [...writes.keys()].sort((a, b) => writes[a]!.after.no - writes[b]!.after.no)
+}
+
 function planEvents(batch: Batch, shapes: Shapes, sheet: Sheet): number[] {
   const { writes, events } = batch
-  const lasts = Array.from({ length: writes.length }, () => 0)
+  const lasts = Array<number>(writes.length).fill(0)
   if (events.length === 0) return lasts
   const find = placeFinder(writes)
   const writer = new EventWriter(shapes, sheet.of('events'))
@@ -134,10 +139,9 @@ export class Places {
       this.move(null, shape)
       return this.create(after, shape, last)
     }
-    assert(
-      before.no === after.no && before.type === after.type && before.id === after.id,
-      `resource ${after.no} changed its name`,
-    )
+    // Not an `assert`: it would make the text for every write.
+    if (before.no !== after.no || before.type !== after.type || before.id !== after.id)
+      throw new Defect(`resource ${after.no} changed its name`)
     const was = before.status === after.status ? shape : this.shapes.of(before.type, before.status)
     if (was !== shape) this.move(was, shape)
     this.place(before, after, shape, last, was.kind === 'terminal')
@@ -167,9 +171,9 @@ export class Places {
         this.relink(isTerminal ? null : after, wasTerminal ? null : before)
       this.changeCold(after, isTerminal)
     }
-    if (before !== after && isStepOnly(before, after)) this.step(before, after, shape, last)
-    else if (before !== after && isSameRun(before, after)) this.ledgerStep(before, after, shape, last)
-    else this.change(before, after, shape, last)
+    if (before === after || !isSameRun(before, after)) this.change(before, after, shape, last)
+    else if (isBesideSame(before, after)) this.step(before, after, shape, last)
+    else this.ledgerStep(before, after, shape, last)
   }
 
   private create(after: Resource, shape: Shape, last: number | null): void {

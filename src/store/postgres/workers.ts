@@ -36,14 +36,14 @@ export const workerStatements = {
     from worker w, t order by w.no`,
   /**
    * Parameters: now, the most, now for leases, for how long, who asks. It is given what it lacks to an even share of all that is owned or
-   * waits, a part at a time, and a few in any case: others may be slow. Nothing is counted for one that is alone.
+   * waits, a part at a time, and a few in any case, or one where it has more than its share: others may be slow. Nothing is counted for one that is alone.
    */
   offer: `with t as (select ${now(3)} as now),
     alive as materialized (select greatest(1, count(*)) as workers from worker w, t where w.state = 'live' and w.lease > t.now),
     found as (select (select count(*) from (select 1 from state where owner = 0 and owner is not null limit 8000) w) as waiting,
       (select count(*) from (select 1 from state where owner > 0 and owner is not null limit 8000) o) as owned,
       (select count(*) from (select 1 from state where owner = $5::int8 and owner is not null limit 8000) m) as mine, workers from alive),
-    share as (select greatest(4, least(greatest(16, waiting / (4 * workers)), (waiting + owned) / workers - mine)) as most from found),
+    share as (select greatest(case when mine * workers > waiting + owned then 1 else 4 end, least(greatest(16, waiting / (4 * workers)), (waiting + owned) / workers - mine)) as most from found),
     picked as (select s.no from state s, t where s.owner = 0 and s.due <= $1::float8 and (s.offered is null or s.offered <= t.now)
       order by s.lane, s.no limit least($2::int8, case when (select workers from alive) > 1 then (select most from share) else $2::int8 end)
       for update of s skip locked)

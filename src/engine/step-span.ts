@@ -1,11 +1,16 @@
 // A span of OpenTelemetry around a driver call, below the request that its run came from: the trace is kept with the run, so that this
-// holds in every process that carries it on, also after a restart. Runs that came without a trace have no spans and cost nothing.
-import { context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Context, type Span } from '@opentelemetry/api'
+// holds in every process that carries it on, also after a restart. Runs that came without a trace have no spans and cost nothing: not even
+// the fifty files of OpenTelemetry, which a process takes a twentieth of its start to load.
+import { createRequire } from 'node:module'
+import type { Context, Span } from '@opentelemetry/api'
 import type { Outcome } from '../decision/command.ts'
 import { runId } from '../decision/state.ts'
 import type { CallFacts } from './driver-call.ts'
 
-const tracer = trace.getTracer('homeostat')
+type Api = typeof import('@opentelemetry/api')
+let loaded: Api | null = null
+/** What is registered with it is the same for all who load it. On the spot: the driver is called right after. */
+const api = (): Api => (loaded ??= createRequire(import.meta.url)('@opentelemetry/api') as Api)
 
 /** `version-trace-span-flags`; of later versions only what this one has. */
 const shape = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-|$)/
@@ -24,20 +29,20 @@ export class StepSpan {
 
   constructor(span: Span, parent: Context) {
     this.#span = span
-    this.#context = trace.setSpan(parent, span)
+    this.#context = api().trace.setSpan(parent, span)
     const { traceId, spanId, traceFlags } = span.spanContext()
     this.traceparent = `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`
   }
 
   within<T>(work: () => T): T {
-    return context.with(this.#context, work)
+    return api().context.with(this.#context, work)
   }
 
   end(outcome: Outcome): void {
     this.#span.setAttribute('homeostat.outcome', outcome.kind)
     if (outcome.kind === 'failed' || outcome.kind === 'unknown') {
       if (outcome.kind === 'failed') this.#span.setAttribute('error.type', outcome.code)
-      this.#span.setStatus({ code: SpanStatusCode.ERROR, message: outcome.reason })
+      this.#span.setStatus({ code: api().SpanStatusCode.ERROR, message: outcome.reason })
     }
     this.#span.end()
   }
@@ -48,6 +53,7 @@ export function beginSpan({ resource, owed }: CallFacts): StepSpan | null {
   const run = resource.run!
   const [, traceId, spanId, flags] = (run.trace === undefined ? null : shape.exec(run.trace)) ?? []
   if (traceId === undefined || spanId === undefined || flags === undefined) return null
+  const { trace, ROOT_CONTEXT, SpanKind } = api()
   const traceFlags = Number.parseInt(flags, 16)
   const parent = trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true })
   const attributes = {
@@ -58,6 +64,7 @@ export function beginSpan({ resource, owed }: CallFacts): StepSpan | null {
     'homeostat.phase': owed.name.phase,
     'homeostat.attempt': owed.name.attempt,
   }
-  const span = tracer.startSpan(`${resource.type} ${owed.function}`, { kind: SpanKind.CLIENT, attributes }, parent)
+  const name = `${resource.type} ${owed.function}`
+  const span = trace.getTracer('homeostat').startSpan(name, { kind: SpanKind.CLIENT, attributes }, parent)
   return new StepSpan(span, parent)
 }

@@ -1,4 +1,5 @@
-// What is sent to the server, written straight into one buffer: a Bind and an Execute for each statement, one Sync. Numbers go in their
+// What is sent to the server, written straight into one buffer: a Parse for each statement that it does not know yet, a Bind and an
+// Execute for each, one Sync. Numbers go in their
 // binary form, which costs both sides less than half of what digits cost; texts are joined (texts.ts).
 import { Defect } from '../../base/assert.ts'
 
@@ -15,6 +16,7 @@ const startBytes = 1 << 16
 const keptBytes = 1 << 22
 const two32 = 2 ** 32
 
+const parse = 0x50
 const bind = 0x42
 const execute = 0x45
 const sync = 0x53
@@ -30,6 +32,18 @@ export class Frame {
   begin(): void {
     this.#at = 0
     if (this.#bytes.length > keptBytes) this.#take(Buffer.allocUnsafeSlow(startBytes))
+  }
+
+  /** A statement to be remembered under a name; the types of its parameters are in its text. */
+  parse(name: string, text: string): void {
+    this.#room(16 + (name.length + text.length) * 3)
+    const from = this.#message(parse)
+    this.#at += this.#bytes.write(name, this.#at)
+    this.#byte(0)
+    this.#at += this.#bytes.write(text, this.#at)
+    this.#byte(0)
+    this.#int16(0)
+    this.#end(from)
   }
 
   /** A statement with its values, and its carrying-out. */

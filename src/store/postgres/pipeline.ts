@@ -1,5 +1,7 @@
 // Several prepared statements in one round trip and one transaction: a Bind and an Execute for each and a single Sync. The first
-// that fails makes the server undo all of them; without BEGIN and COMMIT there is nothing else to send.
+// that fails makes the server undo all of them; without BEGIN and COMMIT there is nothing else to send. Statements that this connection
+// has not prepared yet are prepared ahead of all others in the same round trip: those the server has said it knows stay known, whatever
+// becomes of the transaction.
 import type { Connection, Submittable } from 'pg'
 import type { Frame, Value } from './frame.ts'
 
@@ -20,6 +22,7 @@ interface Messages {
 export class Pipeline implements Submittable {
   private readonly frame: Frame
   private readonly steps: readonly Step[]
+  private readonly unknown: readonly (readonly [name: string, text: string])[]
   private readonly results: Row[][] = []
   private rows: Row[] = []
   private readonly done: (results: readonly (readonly Row[])[]) => void
@@ -29,11 +32,13 @@ export class Pipeline implements Submittable {
   constructor(
     frame: Frame,
     steps: readonly Step[],
+    unknown: readonly (readonly [name: string, text: string])[],
     done: (results: readonly (readonly Row[])[]) => void,
     failed: (error: Error) => void,
   ) {
     this.frame = frame
     this.steps = steps
+    this.unknown = unknown
     this.done = done
     this.failed = failed
   }
@@ -41,6 +46,7 @@ export class Pipeline implements Submittable {
   submit(connection: Connection): void {
     const { frame } = this
     frame.begin()
+    for (const [name, text] of this.unknown) frame.parse(name, text)
     for (const { name, values } of this.steps) frame.statement(name, values)
     ;(connection as unknown as Messages).stream.write(frame.finished())
   }

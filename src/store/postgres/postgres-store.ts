@@ -33,14 +33,14 @@ import { migrate } from './migrations.ts'
 import { Reader } from './reader.ts'
 import { rejudge } from './rejudge.ts'
 import { ServerClock } from './server-clock.ts'
-import { Session } from './session.ts'
+import { sessionOf, type Session } from './session.ts'
 import { Shapes } from './shapes.ts'
 import { mustSuit, type Durability } from './suitability.ts'
 import { toText } from './texts.ts'
 import { Verifier } from './verifier.ts'
 import { WaitingReader } from './waiting-reader.ts'
 import type { Wire } from './wire.ts'
-import { Workers, workerStatements } from './workers.ts'
+import { Workers } from './workers.ts'
 
 export interface PostgresStoreOptions extends AddressOptions {
   /** Where the tables are. Made when it is not there. */
@@ -77,6 +77,15 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
 }
 
+/** What is known when a store has been opened. */
+interface Opened {
+  /** The number of this handle: no other has ever had it. */
+  readonly handle: number
+  readonly session: Session
+  readonly clock: ServerClock | undefined
+  readonly durability: Durability
+}
+
 class PostgresHandle implements PostgresStore {
   readonly durability: Durability
   readonly commitsAtOnce: number
@@ -96,12 +105,14 @@ class PostgresHandle implements PostgresStore {
   private readonly waiting: WaitingReader
   private foreign = false
 
-  private constructor(options: PostgresStoreOptions, connections: Connections, handle: number, durability: Durability) {
-    const { schema = 'homeostat', patienceMs = usualPatienceMs, log = () => {} } = options
+  private constructor(options: PostgresStoreOptions, connections: Connections, opened: Opened) {
+    const { patienceMs = usualPatienceMs, log = () => {} } = options
+    const { handle, session } = opened
     this.options = options
     this.connections = connections
-    this.durability = durability
-    this.clock = options.clock === 'given' ? undefined : new ServerClock()
+    this.durability = opened.durability
+    this.clock = opened.clock
+    this.session = session
     this.commitsAtOnce = options.commits ?? 2
     const { commits, resolvers, loads, reads } = connections
     const verifier = new Verifier(reads)
@@ -119,27 +130,8 @@ class PostgresHandle implements PostgresStore {
     this.waiting = new WaitingReader({ address: { url: options.url, tls: options.tls }, settings: connections.reading })
     this.reader = new Reader(reads, this.shapes)
     this.past = new History(commits, log)
-    this.session = new Session({
-      // A beat or a word to others need not survive anything, and must wait neither for a standby nor for the disk.
-      open: (on) =>
-        connections.open({
-          settings: { ...connections.base, synchronous_commit: 'off' },
-          statements: workerStatements,
-          answerMs: patienceMs,
-          ...on,
-        }),
-      // A name of the server has 63 bytes at most.
-      channel: `homeostat ${schema}`.slice(0, 60),
-      sign: String(handle),
-      clock: this.clock,
-      onOthers: () => {
-        this.foreign = true
-        this.wake()
-      },
-      log,
-    })
     this.workersOf = new Workers({
-      session: this.session,
+      session,
       wires: commits,
       clock: this.clock,
       patienceMs,
@@ -150,7 +142,14 @@ class PostgresHandle implements PostgresStore {
     const { schema = 'homeostat', durability = 'disk', readonly = false, log } = options
     const connections = new Connections(options)
     const { commits, loads, reads } = connections
+    const clock = options.clock === 'given' ? undefined : new ServerClock()
     let store: PostgresHandle | null = null
+    const session = sessionOf(options, connections, clock, () => store?.othersCommitted())
+    // All at once: most of opening is waiting for the server to begin a connection.
+    const starting = readonly ? Promise.resolve() : session.start()
+    starting.catch(() => {})
+    // The first who reads finds it open.
+    if (!readonly) reads.warm().catch(() => {})
     try {
       const writers = readonly ? reads : commits
       await Promise.all([writers.warm(), loads.warm()])
@@ -159,15 +158,14 @@ class PostgresHandle implements PostgresStore {
         await migrate(first, schema, readonly)
         return [found, readonly ? 0 : Number((await first.query(settingStatements.newHandle))[0]![0])] as const
       })
-      store = new PostgresHandle(options, connections, handle, level)
-      if (readonly) await store.shapes.reload()
-      else await Promise.all([store.session.start(), store.shapes.reload()])
-      // The first who reads finds it open.
-      reads.warm().catch(() => {})
+      store = new PostgresHandle(options, connections, { handle, session, clock, durability: level })
+      // Whether the server suits was asked first: what it is told about that helps more than how this failed.
+      await Promise.all([starting, store.shapes.reload()])
       log?.(`opened ${shownAddress(options.url)}, schema ${schema}; commits survive: ${level}`)
       return store
     } catch (error) {
-      await store?.session.close()
+      await starting.catch(() => {})
+      await session.close()
       await connections.close()
       throw error
     }
@@ -343,6 +341,11 @@ class PostgresHandle implements PostgresStore {
   private mustWrite(): void {
     if (this.options.readonly !== true) return
     throw new HomeostatError('store_unavailable', 'The store was opened only to look. Open it for writing.')
+  }
+
+  private othersCommitted(): void {
+    this.foreign = true
+    this.wake()
   }
 
   private changed(): void {

@@ -2,9 +2,13 @@
 // and tells them of ours. It is opened again when it breaks; until then others take us for dead, which the fence makes safe.
 import { systemClock } from '../../base/clock.ts'
 import { HomeostatError } from '../../base/errors.ts'
+import { systemRandom } from '../../base/random.ts'
+import { usualPatienceMs, type Connections } from './connections.ts'
 import { quoted } from './migrations.ts'
+import type { PostgresStoreOptions } from './postgres-store.ts'
 import type { ServerClock } from './server-clock.ts'
 import type { Wire, WireOptions } from './wire.ts'
+import { workerStatements } from './workers.ts'
 
 /** Others are told at most so often: they look by themselves too, only more slowly. */
 const tellEveryMs = 20
@@ -21,6 +25,32 @@ export interface SessionParts {
   /** What the server's clock says, each time a connection was opened. */
   readonly clock: ServerClock | undefined
   readonly log: (line: string) => void
+}
+
+/** The session of one handle; `onOthers` as in its parts. */
+export function sessionOf(
+  options: PostgresStoreOptions,
+  connections: Connections,
+  clock: ServerClock | undefined,
+  onOthers: () => void,
+): Session {
+  const { schema = 'homeostat', patienceMs = usualPatienceMs, log = () => {} } = options
+  return new Session({
+    // A beat or a word to others need not survive anything, and must wait neither for a standby nor for the disk.
+    open: (on) =>
+      connections.open({
+        settings: { ...connections.base, synchronous_commit: 'off' },
+        statements: workerStatements,
+        answerMs: patienceMs,
+        ...on,
+      }),
+    // A name of the server has 63 bytes at most.
+    channel: `homeostat ${schema}`.slice(0, 60),
+    sign: String(systemRandom.below(2 ** 52)),
+    clock,
+    onOthers,
+    log,
+  })
 }
 
 export class Session {

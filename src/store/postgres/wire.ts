@@ -8,10 +8,7 @@ import { HomeostatError } from '../../base/errors.ts'
 import { Frame } from './frame.ts'
 import { Pipeline, type Row, type Step } from './pipeline.ts'
 
-/**
- * Named statements, by name. Each is prepared before the first pipeline that names it: inside one, after a statement that fails, it would be
- * skipped. Most programs need few of them, and the server takes its time for each.
- */
+/** Named statements, by name. Each is prepared with the first pipeline that names it: most programs need few of them. */
 export type Statements = Readonly<Record<string, string>>
 
 export interface WireOptions {
@@ -38,6 +35,8 @@ export class Wire {
   private readonly statements: Statements
   /** Names of the statements that the server knows. */
   private readonly known = new Set<string>()
+  /** Names of those that it was told of and has not answered for. */
+  private learning: string[] = []
   /** Of statements without a name that were prepared when they were first asked. */
   private readonly names = new Map<string, string>()
   isOpen = true
@@ -63,6 +62,7 @@ export class Wire {
     client.on('notice', () => wire.notices++)
     client.on('notification', ({ payload }) => onNotification?.(payload ?? ''))
     await client.connect()
+    connectionOf(client).on('parseComplete', () => wire.hasParsed())
     try {
       const sets = Object.entries(settings).map(([name, value]) => `set ${name} to ${value}`)
       if (sets.length > 0) await client.query(sets.join(';'))
@@ -88,25 +88,29 @@ export class Wire {
 
   /** All of them in one transaction; the rows of each. */
   run(steps: readonly Step[]): Promise<readonly (readonly Row[])[]> {
-    return this.inTurn(async () => {
-      if (steps.some(({ name }) => !this.known.has(name))) await this.prepare(steps)
+    return this.inTurn(() => {
+      const unknown = this.unknownOf(steps)
+      this.learning = unknown.map(([name]) => name)
       return new Promise((resolve, reject) => {
-        this.client.query(new Pipeline(this.frame, steps, resolve, reject) as unknown as Submittable)
+        this.client.query(new Pipeline(this.frame, steps, unknown, resolve, reject) as unknown as Submittable)
       })
     })
   }
 
-  private async prepare(steps: readonly Step[]): Promise<void> {
+  private unknownOf(steps: readonly Step[]): readonly (readonly [name: string, text: string])[] {
+    if (steps.every(({ name }) => this.known.has(name))) return none
     const names = new Set(steps.map(({ name }) => name).filter((name) => !this.known.has(name)))
-    await prepareAll(
-      this.client,
-      [...names].map((name) => {
-        const text = this.statements[name]
-        assert(text !== undefined, `no statement ${name}`)
-        return [name, text]
-      }),
-    )
-    for (const name of names) this.known.add(name)
+    return [...names].map((name) => {
+      const text = this.statements[name]
+      assert(text !== undefined, `no statement ${name}`)
+      return [name, text] as const
+    })
+  }
+
+  /** The server knows one more, in the order in which it was told. After one that fails it is silent about the rest. */
+  private hasParsed(): void {
+    const name = this.learning.shift()
+    if (name !== undefined) this.known.add(name)
   }
 
   /** One statement of its own, or several without values. */
@@ -120,6 +124,7 @@ export class Wire {
     values: readonly (string | number | null)[],
   ): Promise<readonly Row[]> {
     return this.inTurn(async () => {
+      this.learning = []
       const given = values.length === 0 ? undefined : [...values]
       const config = { name, text, values: given, rowMode: 'array' as const, types }
       const result = (await this.client.query(config as pg.QueryArrayConfig)) as unknown as { rows: Row[] }
@@ -140,7 +145,7 @@ export class Wire {
   /** Ends it at once, whatever is under way: the outcome of that is then unknown. */
   cut(): void {
     this.isOpen = false
-    ;(this.client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy()
+    connectionOf(this.client).stream.destroy()
   }
 
   async close(): Promise<void> {
@@ -171,23 +176,11 @@ export class Wire {
 /** Everything as the text that the server sends. */
 const types = { getTypeParser: () => (value: unknown) => value }
 
-/** One round trip for all. */
-function prepareAll(client: pg.Client, named: readonly (readonly [string, string])[]): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const query = {
-      submit(connection: {
-        parse(config: { name: string; text: string; types: readonly number[] }): void
-        sync(): void
-        readonly stream: { cork(): void; uncork(): void }
-      }) {
-        connection.stream.cork()
-        for (const [name, text] of named) connection.parse({ name, text, types: [] })
-        connection.sync()
-        connection.stream.uncork()
-      },
-      handleError: (error: Error) => reject(error),
-      handleReadyForQuery: () => resolve(),
-    }
-    client.query(query as unknown as Submittable)
-  })
+const none: readonly never[] = []
+
+/** What the driver keeps to itself. */
+interface Inner {
+  readonly stream: { destroy(): void }
+  on(event: 'parseComplete', then: () => void): void
 }
+const connectionOf = (client: pg.Client): Inner => (client as unknown as { connection: Inner }).connection

@@ -7,7 +7,8 @@ import { manyInFlight, openSubject, poolCount } from './subject.ts'
 const inFlight = 1_000
 const operations = 20_000
 const bareOperations = 40_000
-const warmUp = 40_000
+/** Until both are compiled as far as they ever will be. */
+const warmUp = 100_000
 
 export async function throughput({ runs, ground, say }: Options): Promise<Figure[]> {
   const figure = ground.name === 'SQLite' ? 'P1' : 'P2'

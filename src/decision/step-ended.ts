@@ -62,8 +62,9 @@ export function stepDone(draft: Draft, plan: Plan, resource: Resource, step: Ste
   const results = result === null ? run.results : withResult(run.results, step.name, result)
   const operation = plan.operations.get(run.operation)!
   const next = operation.steps[run.step + 1]
-  if (next !== undefined && draft.writes.length === 0 && !run.forced && isPlain(next, plan, resource, step)) {
-    const after = draft.put(resource, plainNext(draft, resource, run, results, next))
+  const ledger = confirmed(resource, step, run.begun, result, draft.now)
+  if (next !== undefined && draft.writes.length === 0 && !run.forced && isPlain(next, plan, resource)) {
+    const after = draft.put(resource, plainNext(draft, resource, next, results, ledger))
     draft.tell(
       after,
       'stepDone',
@@ -74,7 +75,7 @@ export function stepDone(draft: Draft, plan: Plan, resource: Resource, step: Ste
   }
   const kept = draft.change(resource, {
     run: { ...run, results, dueAt: 0 },
-    ledger: confirmed(resource, step, run.begun, result, draft.now),
+    ledger,
   })
   return goOn(draft, plan, kept, from, result === null ? { step: step.name } : { step: step.name, result })
 }
@@ -115,21 +116,26 @@ function wholeDetail(detail: JsonObject, skipped: string[] | null, more: JsonObj
   return whole
 }
 
-/** Nothing happens between the two steps but the cursor and the status. */
-function isPlain(next: StepPlan, plan: Plan, resource: Resource, done: StepPlan): boolean {
+/** Nothing happens between the two steps but to the cursor, the status and the ledger. */
+function isPlain(next: StepPlan, plan: Plan, resource: Resource): boolean {
   return (
     next.changes === null &&
     next.when === null &&
     next.forEach === null &&
     next.asks.length === 0 &&
     next.creates === null &&
-    done.creates === null &&
-    done.destroys === null &&
     (next.status === resource.status || (plan.pair === null && plan.timers.length === 0))
   )
 }
 
-function plainNext(draft: Draft, resource: Resource, run: Run, results: JsonObject, next: StepPlan): Resource {
+function plainNext(
+  draft: Draft,
+  resource: Resource,
+  next: StepPlan,
+  results: JsonObject,
+  ledger: Resource['ledger'],
+): Resource {
+  const run = resource.run!
   const after: Run = {
     begun: run.begun,
     kind: run.kind,
@@ -143,7 +149,7 @@ function plainNext(draft: Draft, resource: Resource, run: Run, results: JsonObje
     acceptedAt: run.acceptedAt,
     phase: 'step',
     step: next.index,
-    steps: [...run.steps, next.index],
+    steps: run.steps.concat(next.index),
     results,
     items: null,
     undoing: run.undoing,
@@ -183,7 +189,7 @@ function plainNext(draft: Draft, resource: Resource, run: Run, results: JsonObje
     run: traced(after, run.trace),
     holder: resource.holder,
     queue: resource.queue,
-    ledger: resource.ledger,
+    ledger,
     timers: resource.timers,
     heals: resource.heals,
     last: resource.last,

@@ -72,7 +72,7 @@ export class Door {
     this.#pause = new Pause(options.clock)
     this.#set = new WorkingSet({
       plans: options.plans,
-      cacheSize: options.cacheSize ?? 10_000,
+      cacheSize: options.cacheSize ?? 2_000,
       relies: options.store.learnsLater ?? false,
     })
     this.#decider = new Decider(options, this.#set)

@@ -54,7 +54,7 @@ export const defaultSettings: EngineSettings = {
   concurrency: 256,
   runs: 10_000,
   batchLimit: 500,
-  cacheSize: 10_000,
+  cacheSize: 2_000,
   pollMs: 10_000,
   lookMs: 500,
   stopPatienceMs: 10_000,

@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { HomeostatError } from '../../base/errors.ts'
 import type { SheetAnswer, SheetOrder, ThreadOrder } from './commit-thread.ts'
 import { Connection, isConstraint } from './connection.ts'
+import { LogKeeper } from './log-keeper.ts'
 import { Shapes } from './shapes.ts'
 import { unpack } from './sheet-packing.ts'
 import { SheetWriter } from './sheet-writer.ts'
@@ -11,13 +12,26 @@ import { Verifier } from './verifier.ts'
 
 const { file, patienceMs, me } = workerData as ThreadOrder
 const port = parentPort!
-const connection = new Connection({ file, readonly: false, synchronous: 'full', patienceMs })
+const connection = new Connection({
+  file,
+  readonly: false,
+  synchronous: 'full',
+  patienceMs,
+  // SQLite goes through its whole cache after every commit that has divided a page: a large one costs more than it saves.
+  cacheKiB: 8_000,
+  checkpointPages: 0,
+})
+const log = new LogKeeper(connection, { file, patienceMs })
 const turns = new Turns(connection, me)
 const sheets = new SheetWriter(connection)
 const verifier = new Verifier(connection, new Shapes(connection))
 
 port.on('message', (order: SheetOrder | 'stop') => {
-  if (order !== 'stop') return port.postMessage(answerTo(order))
+  if (order !== 'stop') {
+    port.postMessage(answerTo(order))
+    return log.committed()
+  }
+  log.stop()
   connection.close()
   port.close()
 })

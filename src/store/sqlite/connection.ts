@@ -53,9 +53,9 @@ const tryMs = 1
 /** What a writer leaves to others between two of its transactions, when there are others: more than their pause between tries. */
 const courtesyMs = 0.3
 const betweenTriesMs = 0.15
-const cacheKiB = 32_000
+const usualCacheKiB = 32_000
 /** Pages that change in every commit are copied back to the file more seldom than by default. */
-const checkpointPages = 4000
+const usualCheckpointPages = 4000
 /** For how many transactions others are remembered. */
 const rememberOthers = 20
 
@@ -78,6 +78,15 @@ export interface ConnectionOptions {
   readonly synchronous: 'full' | 'normal'
   /** How long to wait for other writers before giving up. */
   readonly patienceMs: number
+  readonly cacheKiB?: number
+  /** The log is copied back to the file by the commit that makes it so long; 0: by no commit. */
+  readonly checkpointPages?: number
+}
+
+/** Pages in the log, and how many of them are in the file too. */
+export interface LogState {
+  readonly pages: number
+  readonly copied: number
 }
 
 export class Connection {
@@ -89,10 +98,13 @@ export class Connection {
   private readonly endCommit: StatementSync
   private readonly endRollback: StatementSync
   private readonly dataVersion: StatementSync
+  private readonly copyLog: StatementSync
   private seen = 0
   private others = 0
 
-  constructor({ file, readonly, synchronous, patienceMs }: ConnectionOptions) {
+  constructor(options: ConnectionOptions) {
+    const { file, readonly, synchronous, patienceMs } = options
+    const { cacheKiB = usualCacheKiB, checkpointPages = usualCheckpointPages } = options
     this.file = file
     this.patienceMs = patienceMs
     if (!readonly) createPrivately(file)
@@ -114,6 +126,7 @@ export class Connection {
       this.endCommit = this.db.prepare('commit')
       this.endRollback = this.db.prepare('rollback')
       this.dataVersion = this.prepare('pragma data_version')
+      this.copyLog = this.prepare('pragma wal_checkpoint(passive)')
       this.seen = this.version()
     } catch (error) {
       this.db.close()
@@ -179,6 +192,12 @@ export class Connection {
     } finally {
       this.endRollback.run()
     }
+  }
+
+  /** Copies the log to the file, as far as nobody still reads what is there. Writers go on meanwhile. */
+  checkpoint(): LogState {
+    const [, pages, copied] = this.copyLog.get() as unknown as [number, number, number]
+    return { pages, copied }
   }
 
   /** Tries again while another holds a lock, until patience ends. */

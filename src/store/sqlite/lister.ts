@@ -45,8 +45,8 @@ export function listNumbers(connection: Connection, shapes: Shapes, query: ListQ
     for (const terminal of [0, 1]) found.push(fromResource('resource_family', `r.terminal = ${terminal}`))
   } else if (name !== undefined) {
     found.push(fromResource('resource_name', 'r.name is not null'))
-  } else if (tenant !== undefined && tenant !== '') {
-    found.push(fromResource('resource_tenant', `r.tenant <> ''`))
+  } else if (tenant !== undefined && tenant !== 'default') {
+    found.push(fromResource('resource_tenant', `r.tenant <> 'default'`))
   } else if (some !== null) {
     for (const id of some) {
       const tables = `settled s indexed by settled_shape ${withResource('s')}`

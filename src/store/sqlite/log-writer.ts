@@ -9,7 +9,7 @@ const chunkLength = 1900
 
 /**
  * A chunk's text is `[at,no,[texts],[...],[...]]`: times and numbers of resources in its entries count from `at` and `no`,
- * texts that repeat (who did it) are named by their place.
+ * texts that repeat (who did it) are named by their place. 0 for the detail of an event: that of the one before it that has any.
  */
 abstract class LogWriter {
   private readonly insert: StatementSync
@@ -43,6 +43,11 @@ abstract class LogWriter {
     this.first = n
     this.at = at
     this.no = no
+  }
+
+  /** The chunk has no entry yet. */
+  protected get isNew(): boolean {
+    return this.body === ''
   }
 
   /** `fields` is the entry without its brackets, its time, its resource and the event or end before it. */
@@ -79,16 +84,22 @@ export class EventWriter extends LogWriter {
   protected writeAll({ numbers, texts, length, width }: Values): void {
     let text = 0
     let by = ''
+    let detail = ''
     for (let i = 0; i < length; i += width) {
       const n = numbers[i]!
       const at = numbers[i + 1]!
       const no = numbers[i + 2]!
       this.open(n, at, no)
+      if (this.isNew) detail = ''
       // Kind, status before and after, revision, epoch, begun.
       let fields = `${numbers[i + 4]},${numbers[i + 5]},${numbers[i + 6]},${numbers[i + 7]},${numbers[i + 8]},${numbers[i + 9]}`
       if (numbers[i + 10] !== again) by = texts[text++]!
       fields += `,${this.placeOf(by)}`
-      if (!Number.isNaN(numbers[i + 11])) fields += `,${texts[text++]}`
+      if (!Number.isNaN(numbers[i + 11])) {
+        const isSame = texts[text] === detail
+        detail = texts[text++]!
+        fields += isSame ? ',0' : `,${detail}`
+      }
       this.append(n, at, no, numbers[i + 3]!, fields)
     }
   }

@@ -1,7 +1,7 @@
 // Append-only lists in chunks: many entries in one row of JSON text, found again by number. Events and ended runs are such lists.
 // An entry is an array; log-writer.ts says how the text is made.
 import type { StatementSync } from 'node:sqlite'
-import { assert } from '../../base/assert.ts'
+import { assert, Defect } from '../../base/assert.ts'
 import type { EndedRun, Event, No, StoredEvent } from '../../decision/state.ts'
 import { endedRunOf } from '../codec.ts'
 import { kindWords } from '../event-kinds.ts'
@@ -109,7 +109,7 @@ export class EventLog extends Log {
       epoch,
       begun,
       by: chunk.texts[by]!,
-      detail: detail ?? null,
+      detail: detail === 0 ? detailBefore(chunk, n) : (detail ?? null),
       n,
       prev: back === 0 ? 0 : n - back,
     }
@@ -127,8 +127,17 @@ type EventEntry = [
   epoch: number,
   begun: number,
   by: number,
-  detail?: Event['detail'],
+  /** 0: as that of the one before it that has any. */
+  detail?: Event['detail'] | 0,
 ]
+
+function detailBefore({ first, entries }: Chunk, n: number): Event['detail'] {
+  for (let i = n - 1 - first; i >= 0; i--) {
+    const detail = (entries[i] as EventEntry)[10]
+    if (detail !== undefined && detail !== 0) return detail
+  }
+  throw new Defect(`event ${n} has the detail of another that is not in its chunk`)
+}
 
 export class RunLog extends Log {
   constructor(connection: Connection) {

@@ -152,6 +152,12 @@ alter table feed drop column commits;
 alter table feed drop column writer;
 `
 
+/** Where there is one tenant, all are of it: the index was one more entry for each, and told nothing. */
+const otherTenants = `
+drop index resource_tenant;
+create index resource_tenant on resource (tenant) where tenant <> 'default';
+`
+
 const workers = `
 create table worker (
   no integer primary key,
@@ -168,7 +174,7 @@ export interface Schema {
   readonly migrations: readonly string[]
 }
 
-export const storeSchema: Schema = { what: 'store', migrations: [initial, records, headsWithEvents] }
+export const storeSchema: Schema = { what: 'store', migrations: [initial, records, headsWithEvents, otherTenants] }
 /** Heartbeats have a file of their own: they neither wait for commits nor make readers think that something was written. */
 export const workersSchema: Schema = { what: 'file of workers', migrations: [workers] }
 

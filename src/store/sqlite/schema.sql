@@ -67,7 +67,7 @@ CREATE TABLE resource (
 ) strict;
 CREATE INDEX resource_family on resource (parent, terminal) where parent is not null;
 CREATE INDEX resource_name on resource (name) where name is not null;
-CREATE INDEX resource_tenant on resource (tenant) where tenant <> '';
+CREATE INDEX resource_tenant on resource (tenant) where tenant <> 'default';
 CREATE TABLE run (first integer primary key, body text not null) strict;
 CREATE TABLE setting (name text primary key, value text not null) strict, without rowid;
 CREATE TABLE settled (

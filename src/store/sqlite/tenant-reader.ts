@@ -14,7 +14,7 @@ const fromLive = `select ${stateColumns} from live l join resource r using (no) 
 const runsLooked = 2_000
 
 const standing = 'left join live l on l.no = r.no left join settled s on s.no = r.no where r.tenant = ?1'
-const ownRows = `resource r indexed by resource_tenant ${standing} and r.tenant <> ''`
+const ownRows = `resource r indexed by resource_tenant ${standing} and r.tenant <> 'default'`
 const allRows = `resource r ${standing}`
 const shapesSql = (rows: string) => `select coalesce(l.shape, s.shape), count(*) from ${rows} group by 1`
 const endsSql = (rows: string) => `select coalesce(l.ended, s.ended) from ${rows} and coalesce(l.ended, s.ended) > 0`
@@ -91,8 +91,8 @@ export class TenantReader {
 
   /** How many of its resources are of each shape. */
   counts(tenant: string): readonly (readonly [shape: number, count: number])[] {
-    // The empty one is in no index: nobody is of it but by a program's own choice.
-    const statement = tenant === '' ? this.connection.prepare(shapesSql(allRows)) : this.shapes
+    // The usual one is in no index: where there are no others, everything is of it.
+    const statement = tenant === 'default' ? this.connection.prepare(shapesSql(allRows)) : this.shapes
     return statement.all(toText(tenant)) as unknown as [number, number][]
   }
 
@@ -133,7 +133,7 @@ export class TenantReader {
 
   /** By the latest ended run of each of its resources, and from there along their chains: others' runs are not looked at. */
   private ownRuns(tenant: string, from: number, limit: number): readonly FoundRun[] {
-    const ends = tenant === '' ? this.connection.prepare(endsSql(allRows)) : this.ends
+    const ends = tenant === 'default' ? this.connection.prepare(endsSql(allRows)) : this.ends
     const heads: FoundRun[] = []
     for (const head of numbers(ends.all(toText(tenant)))) {
       let run = this.runs.find(head)

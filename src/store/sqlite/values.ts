@@ -104,13 +104,12 @@ export class ValuesReader {
   take(rows: number): SQLInputValue[] {
     const { numbers, texts, width } = this.values
     const { isText } = this
-    const taken: SQLInputValue[] = []
+    const taken = Array<SQLInputValue>(rows * width)
     let { at, textAt } = this
-    for (let row = 0; row < rows; row++) {
+    for (let row = 0, next = 0; row < rows; row++) {
       for (let place = 0; place < width; place++, at++) {
         const number = numbers[at]!
-        if (number !== number) taken.push(null)
-        else taken.push(isText[place] ? texts[textAt++]! : number)
+        taken[next++] = number !== number ? null : isText[place] ? texts[textAt++]! : number
       }
     }
     this.at = at

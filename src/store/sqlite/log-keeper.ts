@@ -1,0 +1,54 @@
+// Keeps the log short while much is written. Copying it back to the file takes longer than several commits: a thread of its own does
+// that beside the thread that commits. SQLite begins the log anew only when a writer finds all of it copied, and beside a busy writer
+// that never comes by itself: when the log has become long, the writer copies the little that is left and so begins it anew.
+import { Worker } from 'node:worker_threads'
+import type { Connection, LogState } from './connection.ts'
+
+export interface LogKeeperOrder {
+  readonly file: string
+  readonly patienceMs: number
+}
+
+/** So many commits are worth copying. */
+const commitsTogether = 40
+
+export class LogKeeper {
+  private readonly connection: Connection
+  private readonly thread: Worker
+  private readonly longLog: number
+  private commits = 0
+  private isCopying = false
+  private isLong = false
+
+  /** `connection` is the one that commits; a log of `longLog` pages, usually 64 MB, is begun anew. */
+  constructor(connection: Connection, order: LogKeeperOrder, longLog = 16_000) {
+    this.longLog = longLog
+    this.connection = connection
+    // Run from the sources it is a .ts file, published it is a .js file: as this one is.
+    const url = new URL(import.meta.url.replace(/(\.[jt]s)(\?.*)?$/, '-thread$1'))
+    this.thread = new Worker(url, { workerData: order })
+    this.thread.unref()
+    this.thread.on('message', ({ pages }: LogState) => {
+      this.isCopying = false
+      this.isLong = pages >= this.longLog
+    })
+    // Without the thread the writer copies everything itself.
+    this.thread.on('error', () => (this.isLong = true))
+  }
+
+  stop(): void {
+    void this.thread.terminate()
+  }
+
+  /** Called after each commit. */
+  committed(): void {
+    if (this.isLong) {
+      this.isLong = false
+      this.connection.checkpoint()
+    }
+    if (++this.commits < commitsTogether || this.isCopying) return
+    this.commits = 0
+    this.isCopying = true
+    this.thread.postMessage('copy')
+  }
+}

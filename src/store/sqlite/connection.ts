@@ -83,12 +83,6 @@ export interface ConnectionOptions {
   readonly checkpointPages?: number
 }
 
-/** Pages in the log, and how many of them are in the file too. */
-export interface LogState {
-  readonly pages: number
-  readonly copied: number
-}
-
 export class Connection {
   readonly file: string
   readonly db: DatabaseSync
@@ -194,10 +188,16 @@ export class Connection {
     }
   }
 
-  /** Copies the log to the file, as far as nobody still reads what is there. Writers go on meanwhile. */
-  checkpoint(): LogState {
-    const [, pages, copied] = this.copyLog.get() as unknown as [number, number, number]
-    return { pages, copied }
+  /**
+   * Copies the log to the file, as far as nobody still reads what is there; answers how many pages the log has. Writers go on meanwhile.
+   * Where it fails (a full disk) the log still has everything, and the next try may succeed: as in SQLite's own, nobody is told.
+   */
+  checkpoint(): number {
+    try {
+      return (this.copyLog.get() as unknown as [busy: number, pages: number])[1]
+    } catch {
+      return 0
+    }
   }
 
   /** Tries again while another holds a lock, until patience ends. */

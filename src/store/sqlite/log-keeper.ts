@@ -2,7 +2,7 @@
 // that beside the thread that commits. SQLite begins the log anew only when a writer finds all of it copied, and beside a busy writer
 // that never comes by itself: when the log has become long, the writer copies the little that is left and so begins it anew.
 import { Worker } from 'node:worker_threads'
-import type { Connection, LogState } from './connection.ts'
+import type { Connection } from './connection.ts'
 
 export interface LogKeeperOrder {
   readonly file: string
@@ -19,6 +19,7 @@ export class LogKeeper {
   private commits = 0
   private isCopying = false
   private isLong = false
+  private isGone = false
 
   /** `connection` is the one that commits; a log of `longLog` pages, usually 64 MB, is begun anew. */
   constructor(connection: Connection, order: LogKeeperOrder, longLog = 16_000) {
@@ -28,12 +29,16 @@ export class LogKeeper {
     const url = new URL(import.meta.url.replace(/(\.[jt]s)(\?.*)?$/, '-thread$1'))
     this.thread = new Worker(url, { workerData: order })
     this.thread.unref()
-    this.thread.on('message', ({ pages }: LogState) => {
+    this.thread.on('message', (pages: number) => {
       this.isCopying = false
       this.isLong = pages >= this.longLog
     })
-    // Without the thread the writer copies everything itself.
-    this.thread.on('error', () => (this.isLong = true))
+    const gone = () => {
+      this.isGone = true
+      this.isCopying = false
+    }
+    this.thread.on('error', gone)
+    this.thread.on('exit', gone)
   }
 
   stop(): void {
@@ -48,6 +53,8 @@ export class LogKeeper {
     }
     if (++this.commits < commitsTogether || this.isCopying) return
     this.commits = 0
+    // Without the thread the writer copies everything itself.
+    if (this.isGone) return void this.connection.checkpoint()
     this.isCopying = true
     this.thread.postMessage('copy')
   }

@@ -3,7 +3,7 @@ import type { Resource } from '../../decision/state.ts'
 import type { ListQuery } from '../store.ts'
 import { translated } from './failures.ts'
 import type { Shapes } from './shapes.ts'
-import { joinResource, joinState, ownersOfLive, resourcesOf, stateColumns } from './states.ts'
+import { having, inOrderOf, joinResource, joinState, noEnd, ownersOfLive, resourcesOf, stateColumns } from './states.ts'
 import { textsFrom, textsOf, toText } from './texts.ts'
 import type { Wires } from './wires.ts'
 
@@ -17,7 +17,12 @@ export async function listResources(wires: Wires, shapes: Shapes, query: ListQue
   }
 }
 
-function listSql(query: ListQuery): { sql: string; values: (string | number)[] } {
+interface Sql {
+  readonly sql: string
+  readonly values: readonly (string | number)[]
+}
+
+export function listSql(query: ListQuery): Sql {
   const { type, status, tenant, parent, name, after, limit } = query
   const values: (string | number)[] = []
   const value = (given: string | number, sqlType: string) => `$${values.push(given)}::${sqlType}`
@@ -32,36 +37,71 @@ function listSql(query: ListQuery): { sql: string; values: (string | number)[] }
   }
   // Asked of the server: others may have written shapes down that were never seen here.
   const ids = meant.length === 0 ? null : `array(select id from shape where ${meant.join(' and ')})`
-  const filters: string[] = []
-  if (tenant !== undefined) filters.push(`r.tenant = ${value(toText(tenant), 'text')}`)
-  if (parent !== undefined) filters.push(`r.parent = ${value(parent, 'int8')} and r.parent is not null`)
-  if (name !== undefined) filters.push(`r.name = ${value(toText(name), 'text')} and r.name is not null`)
-  const where = (...more: readonly string[]) => [...filters, ...more].join(' and ')
+  const filters = new Map<string, string>()
+  if (tenant !== undefined) filters.set('r.tenant', value(toText(tenant), 'text'))
+  if (parent !== undefined) filters.set('r.parent', value(parent, 'int8'))
+  if (name !== undefined) filters.set('r.name', value(toText(name), 'text'))
+  const isOfDefault = tenant === 'default'
+  const parts = { ids, filters, from, most }
   // The tenant that most have is in no index: then nearly everything fits.
-  const isResource = filters.length > 0 && !(filters.length === 1 && tenant === 'default')
-  if (isResource) {
-    if (tenant !== undefined && tenant !== 'default') filters.push(`r.tenant <> 'default'`)
-    const shape = ids === null ? [] : [`s.shape = any(${ids})`]
-    return {
-      sql: `select ${stateColumns} from resource r ${joinState} where ${where(...shape, `r.no > ${from}`)} order by r.no limit ${most}`,
-      values,
-    }
-  }
-  if (ids === null) {
-    return {
-      sql: `select ${stateColumns} from state s ${joinResource} where ${where(`s.no > ${from}`)} order by s.no limit ${most}`,
-      values,
-    }
-  }
-  const withResource = filters.length === 0 ? '' : 'join resource r on r.no = t.no'
-  // Each part is cut to the limit by its own index before they are put together: what is at rest by its shape, the rest by its owner.
-  const sql = `with recursive ${ownersOfLive}, f as materialized (
-      select p.no from unnest(${ids}) v(id) cross join lateral (select t.no from state t ${withResource}
-        where ${where('t.settled = v.id', 't.settled is not null', `t.no > ${from}`)} order by t.no limit ${most}) p
-      union all
-      select p.no from o cross join lateral (select t.no from state t ${withResource}
-        where ${where('t.owner = o.owner', 't.owner is not null', `t.shape = any(${ids})`, `t.no > ${from}`)} order by t.no limit ${most}) p
-    ), cut as (select no from f order by no limit ${most})
+  if (filters.size > 0 && !(filters.size === 1 && isOfDefault)) return { sql: byResource(parts, isOfDefault), values }
+  return { sql: ids === null ? byNumber(parts) : byShape(parts, ids), values }
+}
+
+interface Parts {
+  /** An array of shapes that are asked for; null: all. */
+  readonly ids: string | null
+  /** By column: the parameter that it must equal. */
+  readonly filters: ReadonlyMap<string, string>
+  readonly from: string
+  readonly most: string
+}
+
+const equal = (filters: ReadonlyMap<string, string>, except?: string): string[] =>
+  [...filters].filter(([column]) => column !== except).map(([column, given]) => `${column} = ${given}`)
+
+function byNumber({ filters, from, most }: Parts): string {
+  const where = [...equal(filters), `s.no > ${from}`].join(' and ')
+  return `select ${stateColumns} from state s ${joinResource} where ${where} order by s.no limit ${most}`
+}
+
+function byResource({ ids, filters, from, most }: Parts, isOfDefault: boolean): string {
+  const [parent, name] = [filters.has('r.parent'), filters.has('r.name')]
+  const column = name ? 'r.name' : parent ? 'r.parent' : 'r.tenant'
+  // Which of two promises fewer the planner knows, and few have both. By `+ 0` the index of numbers is none that it can choose.
+  const isOfTwo = parent && name
+  const where = [
+    ...equal(filters, isOfTwo ? undefined : column),
+    ...(isOfTwo ? [`r.no + 0 > ${from}`] : [having(column, filters.get(column)!, from)]),
+    // What the indexes leave out.
+    ...(parent ? ['r.parent is not null'] : []),
+    ...(name ? ['r.name is not null'] : []),
+    ...(filters.has('r.tenant') && !isOfDefault ? [`r.tenant <> 'default'`] : []),
+    ...(ids === null ? [] : [`s.shape = any(${ids})`]),
+  ].join(' and ')
+  const order = isOfTwo ? 'order by r.no + 0' : inOrderOf(column)
+  return `select ${stateColumns} from resource r ${joinState} where ${where} ${order} limit ${most}`
+}
+
+/**
+ * Each part is cut to the limit by its own index before they are put together: what is at rest by its shape, the rest by its owner. In the
+ * index by owner the dead entries of many runs may lie before a live one. So nobody looks in it further than to the last of a full page, nor
+ * for more than there can be: of all that have these shapes, which the tally knows, those that were found at rest are none.
+ */
+function byShape({ filters, from, most }: Parts, ids: string): string {
+  const candidates = `select t.no from state t ${filters.size === 0 ? '' : 'join resource r on r.no = t.no'} where`
+  const where = (...more: readonly string[]) => [...equal(filters), ...more].join(' and ')
+  return `with recursive ${ownersOfLive}, resting as materialized (
+      select p.no from unnest(${ids}) v(id) cross join lateral (${candidates}
+        ${where(having('t.settled', 'v.id', from), 't.settled is not null')} ${inOrderOf('t.settled')} limit ${most}) p
+      order by p.no limit ${most}
+    ), bound as materialized (
+      select case when count(*) < ${most} then ${noEnd} else max(no) end as last,
+        greatest(0, (select coalesce(sum(count), 0)::int8 from tally where shape = any(${ids})) - count(*)) as most from resting
+    ), live as materialized (
+      select p.no from o cross join lateral (${candidates}
+        ${where(having('t.owner', 'o.owner', from, '(select last from bound)'), 't.owner is not null', `t.shape = any(${ids})`)}
+        ${inOrderOf('t.owner')} limit ${most}) p limit (select most from bound)
+    ), cut as (select no from (select no from resting union all select no from live) f order by no limit ${most})
     select ${stateColumns} from cut join state s on s.no = cut.no ${joinResource} order by cut.no`
-  return { sql, values }
 }

@@ -20,7 +20,7 @@ import type { Chunk } from './event-log.ts'
 import { translated } from './failures.ts'
 import type { Row } from './pipeline.ts'
 import type { Shapes } from './shapes.ts'
-import { chunkOf, eventsIn, resourcesOf } from './states.ts'
+import { chunkOf, eventsIn, having, inOrderOf, resourcesOf } from './states.ts'
 import { endedRunsOf, eventsOf, runOf, statesOf, tenantStatements, workOf } from './tenant-reader.ts'
 import { fromText, numbersOf, toText } from './texts.ts'
 import type { Statements, Wire } from './wire.ts'
@@ -28,13 +28,14 @@ import type { Wires } from './wires.ts'
 
 export const readStatements = {
   ownedBy: statesOf(`select p.no from unnest($1::int8[]) v(owner) cross join lateral
-    (select no from state where owner = v.owner and owner is not null and no > $2::int8 order by no limit $3::int8) p order by p.no limit $3::int8`),
+    (select no from state where ${having('owner', 'v.owner', '$2::int8')} and owner is not null ${inOrderOf('owner')} limit $3::int8) p
+    order by p.no limit $3::int8`),
   waiting: statesOf(
-    'select no from state where owner = 0 and owner is not null and due <= $1::float8 and no > $2::int8 order by no limit $3::int8',
+    `select no from state where ${having('owner', '0', '$2::int8')} and owner is not null and due <= $1::float8 ${inOrderOf('owner')} limit $3::int8`,
   ),
   withoutRun:
-    statesOf(`select t.no from state t join shape on shape.id = t.shape where t.owner = -1 and t.owner is not null
-    and t.run is null and shape.kind = 'transitional' and t.no > $1::int8 order by t.no limit $2::int8`),
+    statesOf(`select t.no from state t join shape on shape.id = t.shape where ${having('t.owner', '-1', '$1::int8')}
+    and t.owner is not null and t.run is null and shape.kind = 'transitional' ${inOrderOf('t.owner')} limit $2::int8`),
   overdue: statesOf(`select no from (select no, overdue from state where owner >= -1 and owner is not null offset 0) l
     where overdue <= $1::float8 and no > $2::int8 order by no limit $3::int8`),
   timers: statesOf(

@@ -14,14 +14,33 @@ export const stateWidth = 19
 export const joinState = 'join state s on s.no = r.no left join commit c on c.batch = s.batch'
 export const joinResource = 'join resource r on r.no = s.no left join commit c on c.batch = s.batch'
 
+/** Above every number of a resource. */
+export const noEnd = '9223372036854775807'
+
 /**
- * Whoever owns something that is under way, as `o` of a `with recursive`; one of them is null. From one to the next by the index: there
- * are few, and what they own may be very much.
+ * Of all rows with one value in a column, those between two numbers; to be selected `inOrderOf` the same column. Only the index of
+ * (column, no) fits both. Asked for `column = value and no > after order by no`, the planner takes, with some statistics, the index of
+ * numbers and looks for the value: where nothing has it, past every row of the table.
  */
-export const ownersOfLive = `o(owner) as (
-    (select owner from state where owner is not null order by owner limit 1)
+export const having = (column: string, value: string, after: string, before = noEnd) =>
+  `(${column}, ${noBeside(column)}) > (${value}, ${after}) and (${column}, ${noBeside(column)}) < (${value}, ${before})`
+export const inOrderOf = (column: string) => `order by ${column}, ${noBeside(column)}`
+/** The number in the same table: `t.owner` has `t.no` beside it. */
+const noBeside = (column: string) => column.replace(/\w+$/, 'no')
+
+/**
+ * Whoever may own something that is under way, as `o` of a `with recursive`: all workers that are written down, nobody (0 and -1), and
+ * owners that are not `known`, found by the index between those. It has the dead entry of every run that has ended since it was
+ * vacuumed, under the worker that owned it: looked for from the first on, the next who owns something is behind all of them.
+ */
+export const ownersOfLive = `k(owner, next) as (
+    select owner, lead(owner, 1, ${noEnd}) over (order by owner)
+    from (select no from worker union all values (-1::int8), (0::int8)) w(owner)
+  ), o(owner, next, known) as (
+    select owner, next, true from k
     union all
-    select (select t.owner from state t where t.owner > o.owner and t.owner is not null order by t.owner limit 1) from o where o.owner is not null
+    select u.owner, o.next, false from o cross join lateral
+      (select t.owner from state t where t.owner > o.owner and t.owner < o.next and t.owner is not null order by t.owner limit 1) u
   )`
 
 const number = (text: string | null) => (text === null ? null : Number(text))

@@ -6,7 +6,7 @@ import type { No, StoredEvent } from '../../decision/state.ts'
 import type { StoredRun, TenantEvents, TenantEventsQuery, WorkCriterion } from '../store.ts'
 import type { Row } from './pipeline.ts'
 import type { Shapes } from './shapes.ts'
-import { chunkOf, endOfRow, eventsIn, joinResource, stateColumns } from './states.ts'
+import { chunkOf, endOfRow, eventsIn, having, inOrderOf, joinResource, stateColumns } from './states.ts'
 import { numbersOf, toText } from './texts.ts'
 import type { Statements, Wire } from './wire.ts'
 
@@ -24,14 +24,15 @@ const chunksAtOnce = 50
 
 export const tenantStatements = {
   ownedByOf: statesOf(`select p.no from unnest($1::int8[]) v(owner) cross join lateral
-    (select no from state where owner = v.owner and owner is not null and no > $2::int8 and ${isMine(4)} order by no limit $3::int8) p
+    (select no from state where ${having('owner', 'v.owner', '$2::int8')} and owner is not null and ${isMine(4)} ${inOrderOf('owner')} limit $3::int8) p
     order by p.no limit $3::int8`),
   waitingOf: statesOf(
-    `select no from state where owner = 0 and owner is not null and due <= $1::float8 and no > $2::int8 and ${isMine(4)} order by no limit $3::int8`,
+    `select no from state where ${having('owner', '0', '$2::int8')} and owner is not null and due <= $1::float8 and ${isMine(4)}
+    ${inOrderOf('owner')} limit $3::int8`,
   ),
   withoutRunOf:
-    statesOf(`select t.no from state t join shape on shape.id = t.shape where t.owner = -1 and t.owner is not null
-    and t.run is null and shape.kind = 'transitional' and t.no > $1::int8 and ${isMine(3, 't')} order by t.no limit $2::int8`),
+    statesOf(`select t.no from state t join shape on shape.id = t.shape where ${having('t.owner', '-1', '$1::int8')}
+    and t.owner is not null and t.run is null and shape.kind = 'transitional' and ${isMine(3, 't')} ${inOrderOf('t.owner')} limit $2::int8`),
   overdueOf: statesOf(`select no from (select no, overdue from state where owner >= -1 and owner is not null offset 0) l
     where overdue <= $1::float8 and no > $2::int8 and ${isMine(4, 'l')} order by no limit $3::int8`),
   timersOf: statesOf(

@@ -18,7 +18,8 @@ const now = (parameter: number) =>
   `coalesce($${parameter}::float8, floor(extract(epoch from clock_timestamp()) * 1000)::float8)`
 
 export const workerStatements = {
-  owners: `with recursive ${ownersOfLive} select owner from o where owner > 0`,
+  /** Those who own something and are not written down. */
+  strangers: `with recursive ${ownersOfLive} select owner from o where not known`,
   /** A higher number than any that was given, also to one that is known only as an owner. */
   register: `with c as (update counter set value = greatest(value, (select coalesce(max(no), 0) from worker)) + 1 where name = 'incarnation'
       returning value), t as (select ${now(3)} as now)
@@ -101,8 +102,8 @@ export class Workers {
     const { clock } = this.parts
     const asked = clock?.monotonic() ?? 0
     // Owners first: whoever owns something has registered before. Each statement sees what is committed when it begins.
-    const [owners, found = []] = await this.askAll([
-      { name: 'owners', values: [] },
+    const [strangers, found = []] = await this.askAll([
+      { name: 'strangers', values: [] },
       { name: 'workers', values: [this.time(at)] },
     ])
     if (found.length > 0) clock?.heard(Number(found[0]![6]), asked, clock.monotonic())
@@ -116,7 +117,7 @@ export class Workers {
         state: state as WorkerRow['state'],
       })
     }
-    for (const [owner] of owners) {
+    for (const [owner] of strangers) {
       const no = Number(owner)
       if (!rows.has(no)) rows.set(no, { no, name: '', startedAt: 0, beatAt: 0, leaseUntil: 0, state: 'dead' })
     }

@@ -58,7 +58,7 @@ function enter(draft: Draft, plan: Plan, operation: OperationPlan, resource: Res
     ...run,
     phase: 'step',
     step: step.index,
-    steps: run.steps.concat(step.index),
+    steps: [...run.steps, step.index],
     items: null,
     attempt: 1,
     rounds: 0,

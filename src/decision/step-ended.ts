@@ -149,7 +149,7 @@ function plainNext(
     acceptedAt: run.acceptedAt,
     phase: 'step',
     step: next.index,
-    steps: run.steps.concat(next.index),
+    steps: [...run.steps, next.index],
     results,
     items: null,
     undoing: run.undoing,

@@ -1,7 +1,7 @@
 // What a worker keeps in memory of a run it owns, and of each call it makes for it.
 import type { Outcome } from '../decision/command.ts'
 import type { OwedCall } from '../decision/owed.ts'
-import type { Lane, No, Resource } from '../decision/state.ts'
+import type { Lane, No, Resource, Run } from '../decision/state.ts'
 import type { Plan } from '../lifecycle/plan.ts'
 import { Abort, type Loaded, type Progress } from './driver-call.ts'
 import type { Waiting } from './lanes.ts'
@@ -49,7 +49,17 @@ export class OwnedRun {
   get isGraceOver(): boolean {
     const run = this.resource.run!
     if (this.detached > 0 || this.graceOf !== run.begun) return false
-    return run.phase === 'step' && run.steps.length === 1 && run.attempt === 1 && run.rounds === 0
+    return run.phase === 'step' && run.attempt === 1 && run.rounds === 0 && this.#isInFirstCalls(run)
+  }
+
+  /** Steps over related resources of which there were none are begun and done without a call. */
+  #isInFirstCalls(run: Run): boolean {
+    if (run.steps.length === 1) return true
+    const steps = this.plan.operations.get(run.operation)?.steps
+    return run.steps.every((index) => {
+      const step = steps?.[index]
+      return index === run.step || (step !== undefined && (step.forEach !== null || step.asks.length > 0))
+    })
   }
 }
 

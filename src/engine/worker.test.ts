@@ -200,6 +200,22 @@ describe.each(distances)('a worker with %s', (_distance, isFar) => {
     expect(await statusOf(process)).toBe('Gone')
   })
 
+  test('pre-empting waits for the interrupted call alone, also past a step over related resources of which there are none', async () => {
+    const process = await started()
+    process.puppet.holding.add('mount')
+    await process.engine.create('bench.rack', { id: 'r-9', properties: {} }, { by: 'test' })
+    await process.clock.settle()
+    const [held] = process.puppet.held
+    const { signal } = held!.call
+    await process.engine.operate('bench.rack', 'r-9', 'scrap', { by: 'test' })
+    await process.clock.settle()
+    expect(signal.aborted).toBe(true)
+    expect(process.puppet.names()).not.toContain('unmount')
+    held!.reject(signal.reason)
+    await process.clock.settle()
+    expect((await process.engine.get('bench.rack', 'r-9'))?.status).toBe('Scrapped')
+  })
+
   test('delete pre-empts: a call that never ends is waited for no longer than the grace', async () => {
     const process = await started()
     await makeBox(process)

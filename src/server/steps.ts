@@ -36,15 +36,23 @@ function endedStates(operation: OperationPlan, view: RunView, events: readonly S
   // The end of the last undo is told with the landing.
   const undone = new Set(events.flatMap(({ detail }) => detail?.['undone'] ?? []))
   const failed = new Set(events.filter(isFailure).map(({ detail }) => detail?.['step']))
+  const skipped = new Set<unknown>(events.flatMap(({ detail }) => skippedIn(detail)))
   const isDone = view.state === 'succeeded'
-  const last = operation.steps.length - 1
-  return operation.steps.map(({ name, index }) => {
+  return operation.steps.map(({ name }) => {
     if (undone.has(name)) return 'undone'
     if (failed.has(name)) return 'failed'
-    // The last step's end is told with the landing.
-    if (done.has(name) || (isDone && index === last)) return 'done'
-    return isDone ? 'skipped' : 'todo'
+    if (done.has(name)) return 'done'
+    if (skipped.has(name)) return 'skipped'
+    // The last step's end is told with the landing; a step over nothing is done without a word.
+    return isDone ? 'done' : 'todo'
   })
+}
+
+/** Events name what was passed over with its reason, `name: reason`, and the step that a person vouched for. */
+const skippedIn = (detail: StoredEvent['detail']): readonly unknown[] => {
+  const told = detail?.['skipped']
+  const passed = Array.isArray(told) ? told.map((words) => String(words).split(':', 1)[0]) : []
+  return detail?.['skip'] === true ? [...passed, detail['step']] : passed
 }
 
 /** What failed for good; without an undo that is told with the landing. */

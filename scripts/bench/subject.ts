@@ -94,12 +94,14 @@ async function findPools(engine: Engine): Promise<No[]> {
 function watched(store: Store, ended: (no: No) => void): Store {
   const watching: Store = Object.create(store) as Store
   watching.commit = (batch: Batch) => {
-    const tell = (answer: CommitAnswer): CommitAnswer => {
-      if (answer.committed && batch.ended.length > 0) setImmediate(() => batch.ended.forEach((run) => ended(run.no)))
+    // After what the door itself does with the answer.
+    const tell = (answer: CommitAnswer, soon: (work: () => void) => void): CommitAnswer => {
+      if (answer.committed && batch.ended.length > 0) soon(() => batch.ended.forEach((run) => ended(run.no)))
       return answer
     }
     const committing = store.commit(batch)
-    return committing instanceof Promise ? committing.then(tell) : tell(committing)
+    if (!(committing instanceof Promise)) return tell(committing, queueMicrotask)
+    return committing.then((answer) => tell(answer, setImmediate))
   }
   return watching
 }

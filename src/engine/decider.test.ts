@@ -1,5 +1,5 @@
-// Requests decided in hope: on what is cached, where the store learns late what others wrote.
-import { expect, test } from 'vitest'
+// Requests decided in hope: on what is cached, without a look whether others wrote, and as if their keys were new.
+import { describe, expect, test } from 'vitest'
 import { seededRandom } from '../base/random.ts'
 import type { Command, RequestOperation } from '../decision/command.ts'
 import type { Decision } from '../decision/decision.ts'
@@ -37,7 +37,8 @@ const counting: Decide = (_, situation, command): Decision => {
   }
 }
 
-async function make() {
+/** `learnsLater`: a store that is told late what others wrote; else one that knows whenever it is asked. */
+async function make(learnsLater: boolean) {
   const backend = createMemoryBackend()
   const [handle, other] = [backend.open(), backend.open()]
   for (const one of [handle, other]) one.useKinds(() => 'stable')
@@ -48,10 +49,14 @@ async function make() {
   const loads: Ask[][] = []
   let commits = 0
   let hasHeard = false
+  let looks = 0
   const store: Store = Object.assign(Object.create(handle) as Store, {
     commitsAtOnce: 2,
-    learnsLater: true,
-    othersWrote: () => hasHeard && !(hasHeard = false),
+    learnsLater,
+    othersWrote: () => {
+      looks++
+      return learnsLater ? hasHeard && !(hasHeard = false) : handle.othersWrote()
+    },
     load: async (asks: readonly Ask[]) => {
       loads.push([...asks])
       return handle.load(asks)
@@ -91,51 +96,60 @@ async function make() {
     const was = now(parent)
     other.commit(sampleBatch([{ before: was, after: changed(was, { status }) }]))
   }
-  return { ask, spent, set, other, now, hear: () => (hasHeard = true) }
+  return { ask, spent, set, other, now, hear: () => (hasHeard = true), looks: () => looks }
 }
 
-test('a request whose facts are cached asks the store nothing before its commit', async () => {
-  const { ask, spent } = await make()
-  expect([await ask('a'), await ask()]).toEqual(['2 3', '3 4'])
-  expect(spent()).toEqual({ loads: 0, commits: 2 })
-})
+describe.each([true, false])('a store that learns late what others wrote: %s', (learnsLater) => {
+  test('a request whose facts are cached asks the store nothing before its commit', async () => {
+    const { ask, spent } = await make(learnsLater)
+    expect([await ask('a'), await ask()]).toEqual(['2 3', '3 4'])
+    expect(spent()).toEqual({ loads: 0, commits: 2 })
+  })
 
-test('a key that was used, here or elsewhere, is answered as it was the first time', async () => {
-  const { ask, other, now } = await make()
-  expect(await ask('mine')).toBe('2 3')
-  expect(await ask('mine')).toBe('2 3')
-  const theirs = { key: 'theirs', hash: 'h', no: child, begun: 77, at: 0 }
-  other.commit({ ...sampleBatch([]), keys: [theirs] })
-  expect(await ask('theirs')).toBe('2 77')
-  expect(now(child).description).toBe('2')
-})
+  test('a key that was used, here or elsewhere, is answered as it was the first time', async () => {
+    const { ask, other, now } = await make(learnsLater)
+    expect(await ask('mine')).toBe('2 3')
+    expect(await ask('mine')).toBe('2 3')
+    const theirs = { key: 'theirs', hash: 'h', no: child, begun: 77, at: 0 }
+    other.commit({ ...sampleBatch([]), keys: [theirs] })
+    expect(await ask('theirs')).toBe('2 77')
+    expect(now(child).description).toBe('2')
+  })
 
-test('nobody is refused because of what is only remembered', async () => {
-  const { ask, set, spent } = await make()
-  set('closed')
-  expect(await ask()).toBe('rule_breached')
-  set('open')
-  const { commits } = spent()
-  expect(await ask()).toBe('2 3')
-  // The refusal in hope has cost no commit.
-  expect(spent().commits).toBe(commits + 1)
-})
+  test('nobody is refused because of what is only remembered', async () => {
+    const { ask, set, spent } = await make(learnsLater)
+    set('closed')
+    expect(await ask()).toBe('rule_breached')
+    set('open')
+    const { commits } = spent()
+    expect(await ask()).toBe('2 3')
+    // The refusal in hope has cost no commit.
+    expect(spent().commits).toBe(commits + 1)
+  })
 
-test('what was accepted on something that is no longer so is decided again before it is answered', async () => {
-  const { ask, set, now } = await make()
-  set('closed')
-  expect(await ask('a')).toBe('rule_breached')
-  expect(now(child).description).toBe('1')
-  // Its key was not used up.
-  set('open')
-  expect(await ask('a')).toBe('2 3')
+  test('what was accepted on something that is no longer so is decided again before it is answered', async () => {
+    const { ask, set, now } = await make(learnsLater)
+    set('closed')
+    expect(await ask('a')).toBe('rule_breached')
+    expect(now(child).description).toBe('1')
+    // Its key was not used up.
+    set('open')
+    expect(await ask('a')).toBe('2 3')
+  })
 })
 
 test('once others were heard to write, facts are asked for first', async () => {
-  const { ask, set, spent, hear } = await make()
+  const { ask, set, spent, hear } = await make(true)
   set('closed')
   hear()
   expect(await ask()).toBe('rule_breached')
   // The child, then its parent.
   expect(spent()).toEqual({ loads: 2, commits: 0 })
+})
+
+test('a store that knows at once what others wrote is not even asked about it', async () => {
+  const { ask, looks } = await make(false)
+  const before = looks()
+  expect(await ask('a')).toBe('2 3')
+  expect(looks()).toBe(before)
 })

@@ -1,8 +1,8 @@
 // Decides the commands of one batch, one after another, on what the working set knows; facts that are missing are loaded together.
-// Where the store learns late what others wrote, nothing that is cached is surely current, and a request would always be preceded by a
-// round trip. So few requests are first decided in hope: that what is cached still holds and that their keys are new. What is accepted
-// so, the commit verifies as it does anyway, by revisions and by the keys' own uniqueness; a refusal would be verified by nobody, and is
-// decided again on facts that are loaded.
+// A request would always be preceded by a look whether others wrote and by a look-up of its key; where the store learns late what others
+// wrote, by a round trip. So few requests are first decided in hope: that what is cached still holds and that their keys are new. What
+// is accepted so, the commit verifies as it does anyway, by revisions and by the keys' own uniqueness; a refusal would be verified by
+// nobody, and is decided again on facts that are loaded.
 import type { Ask } from '../decision/situation.ts'
 import type { Store } from '../store/store.ts'
 import { distinct } from './asks.ts'
@@ -20,20 +20,18 @@ const hopesAtMost = 8
 export class Decider {
   readonly #options: DoorOptions
   readonly #set: WorkingSet
-  readonly #hopes: boolean
   /** How often others were known to have written when the batch began. */
   asOf = 0
 
   constructor(options: DoorOptions, set: WorkingSet) {
     this.#options = options
     this.#set = set
-    this.#hopes = options.store.learnsLater ?? false
   }
 
   /** Null: done without waiting. Commands that a departed batch blocks are left without a decision. */
   decide(items: Item[], mayHope: boolean): Promise<unknown> | null {
+    if (mayHope && items.length <= hopesAtMost && this.#decideInHope(items)) return null
     this.#begin(items)
-    if (mayHope && this.#hopes && items.length <= hopesAtMost && this.#decideInHope(items)) return null
     const asks = this.#foreseen(items)
     const loading = asks.length === 0 ? null : this.#load(distinct(asks))
     if (loading !== null) return loading.then(() => this.#decideWhatCan(items))
@@ -61,14 +59,17 @@ export class Decider {
   #decideInHope(items: readonly Item[]): boolean {
     const isHoped = ({ command }: Item) => command.kind === 'requestOperation'
     if (!items.some(isHoped) || !items.every((item) => isHoped(item) || isOfRun(item.command))) return false
-    this.#set.hopesSince = this.#options.foreign.quietSince
+    const { foreign, clock, store } = this.#options
+    // Where a look costs next to nothing, what others were heard to have written is not hoped to be as it was.
+    this.asOf = store.learnsLater ? foreign.lookStrictly() : foreign.strictCount
+    this.#set.begin(clock.now(), this.asOf)
+    this.#set.hopesSince = foreign.quietSince
     const isDecided =
       this.#foreseen(items).length === 0 &&
       items.every((item) => this.#decideOne(item) && (item.decision!.accepted || !isHoped(item)))
     this.#set.hopesSince = Infinity
     if (isDecided) return true
     this.#set.rollback([])
-    this.#begin(items)
     return false
   }
 

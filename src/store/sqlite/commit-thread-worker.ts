@@ -28,8 +28,10 @@ const verifier = new Verifier(connection, new Shapes(connection))
 
 port.on('message', (order: SheetOrder | 'stop') => {
   if (order !== 'stop') {
-    port.postMessage(answerTo(order))
-    return log.committed()
+    const answer = answerTo(order)
+    port.postMessage(answer)
+    if (answer.outcome === 'done') log.committed()
+    return
   }
   log.stop()
   connection.close()
@@ -57,10 +59,10 @@ function carryOut({ parcel, from, to }: SheetOrder): SheetAnswer {
     turns.undo()
     return { outcome: 'moved', feed }
   }
-  if (!verifier.guardsHold(sheet.guards) || !sheets.write(sheet)) {
+  if (!verifier.guardsHold(sheet.guards) || !sheets.write(sheet, turns.ledTo(to))) {
     turns.undo()
     return { outcome: 'mismatch' }
   }
-  turns.commit(to)
+  turns.commit(to, sheet.events.length > 0)
   return { outcome: 'done' }
 }

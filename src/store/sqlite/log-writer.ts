@@ -13,6 +13,7 @@ const chunkLength = 1900
  */
 abstract class LogWriter {
   private readonly insert: StatementSync
+  private readonly insertLast: StatementSync
   private body = ''
   private first = 0
   private at = 0
@@ -21,16 +22,22 @@ abstract class LogWriter {
   private text = ''
   private place = 0
 
-  constructor(connection: Connection, table: 'event' | 'run') {
+  /** `ofLast` are columns that only the last row of a sheet has. */
+  constructor(connection: Connection, table: 'event' | 'run', ofLast: readonly string[] = []) {
     this.insert = connection.prepare(`insert into ${table} (first, body) values (?, ?)`)
+    const columns = ['first', 'body', ...ofLast]
+    this.insertLast = connection.prepare(
+      `insert into ${table} (${columns.join()}) values (${columns.map(() => '?').join()})`,
+    )
   }
 
   /** All entries of a sheet. */
-  write(values: Values): void {
+  write(values: Values, ...ofLast: readonly number[]): void {
+    if (values.length === 0) return
     // What a sheet that failed has left is forgotten.
     this.reset()
     this.writeAll(values)
-    this.flush()
+    this.insertLast.run(this.first, this.chunk, ...ofLast)
   }
 
   protected abstract writeAll(values: Values): void
@@ -69,16 +76,20 @@ abstract class LogWriter {
     this.texts.length = 0
   }
 
+  private get chunk(): string {
+    return `[${this.at},${this.no},${JSON.stringify(this.texts)}${this.body}]`
+  }
+
   private flush(): void {
     if (this.body === '') return
-    this.insert.run(this.first, `[${this.at},${this.no},${JSON.stringify(this.texts)}${this.body}]`)
+    this.insert.run(this.first, this.chunk)
     this.reset()
   }
 }
 
 export class EventWriter extends LogWriter {
   constructor(connection: Connection) {
-    super(connection, 'event')
+    super(connection, 'event', ['events', 'runs', 'commits', 'writer'])
   }
 
   protected writeAll({ numbers, texts, length, width }: Values): void {

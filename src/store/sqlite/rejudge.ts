@@ -34,7 +34,7 @@ export function rejudge(parts: {
         assert(state, `resource ${no} vanished`)
         places.change(state, state, state.last, null, true)
       }
-      assert(sheets.write(places.sheet), 'what stands here was read in this transaction')
+      assert(sheets.write(places.sheet, null), 'what stands here was read in this transaction')
       after = nos.at(-1) ?? after
       more = nos.length === page
     }

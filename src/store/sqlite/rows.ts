@@ -22,6 +22,7 @@ export class Rows {
   }
 
   insert(values: Values): void {
+    if (values.length === 0) return
     const rows = values.reader()
     while (rows.left >= together) this.many.run(...rows.take(together))
     while (rows.left > 0) this.one.run(...rows.take(1))

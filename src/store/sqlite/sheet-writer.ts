@@ -7,6 +7,7 @@ import { RecordWriter } from './records.ts'
 import { Rows } from './rows.ts'
 import { columns, type Sheet } from './sheet.ts'
 import { Steps } from './steps.ts'
+import type { Feed } from './turns.ts'
 import type { Values } from './values.ts'
 
 const liveColumns = 'no, shape, revision, epoch, since, last, ended, owner, due, overdue, run, rest, extra'
@@ -81,9 +82,9 @@ export class SheetWriter {
     this.keys = new Rows(connection, 'key (key, hash, no, begun, at)', columns.keys.length)
   }
 
-  /** Inside a transaction. False: something was not as expected, and the transaction must be undone. */
-  write(sheet: Sheet): boolean {
-    return this.changes(sheet) && this.additions(sheet)
+  /** Inside a transaction. The last event says where the feed stands after it (null: there is none). False: something was not as expected, and the transaction must be undone. */
+  write(sheet: Sheet, feed: Feed | null): boolean {
+    return this.changes(sheet) && this.additions(sheet, feed)
   }
 
   private changes(sheet: Sheet): boolean {
@@ -98,7 +99,7 @@ export class SheetWriter {
     )
   }
 
-  private additions(sheet: Sheet): boolean {
+  private additions(sheet: Sheet, feed: Feed | null): boolean {
     each(this.changeCold, sheet.coldChanges)
     each(this.deleteLink, sheet.linkDeletes)
     this.resources.insert(sheet.newResources)
@@ -108,7 +109,7 @@ export class SheetWriter {
     this.settled.insert(sheet.newSettled)
     this.settleSame(sheet.sameSettled)
     each(this.endLive, sheet.liveEnds)
-    this.events.write(sheet.events)
+    if (feed !== null) this.events.write(sheet.events, feed.events, feed.runs, feed.commits, feed.writer)
     this.runs.write(sheet.runs)
     this.keys.insert(sheet.keys)
     each(this.insertLate, sheet.late)
@@ -119,6 +120,7 @@ export class SheetWriter {
 
   /** At rest again without a run of its own having ended. */
   private releaseAll(values: Values): boolean {
+    if (values.length === 0) return true
     for (const rows = values.reader(); rows.left > 0;) {
       const row = rows.take(1)
       this.release.run(...row)
@@ -128,6 +130,7 @@ export class SheetWriter {
   }
 
   private settleSame(values: Values): void {
+    if (values.length === 0) return
     for (const rows = values.reader(); rows.left > 0;) {
       const row = rows.take(1)
       if (this.landSame.run(...row).changes !== 1) this.settled.insertOne(row)
@@ -136,11 +139,13 @@ export class SheetWriter {
 }
 
 function each(statement: StatementSync, values: Values): void {
+  if (values.length === 0) return
   for (const rows = values.reader(); rows.left > 0;) statement.run(...rows.take(1))
 }
 
 /** False when one did not change exactly one row. */
 function eachOnce(statement: StatementSync, values: Values): boolean {
+  if (values.length === 0) return true
   for (const rows = values.reader(); rows.left > 0;) if (statement.run(...rows.take(1)).changes !== 1) return false
   return true
 }

@@ -52,5 +52,5 @@ export function emptySheet(): Sheet {
 /** For the next batch: what was written before is gone, the room for it stays. */
 export function clear(sheet: Sheet, guards: readonly Guard[]): void {
   sheet.guards = guards
-  for (const name of listNames) sheet[name].clear()
+  for (const name of listNames) if (sheet[name].length > 0) sheet[name].clear()
 }

@@ -36,6 +36,7 @@ export class Steps {
 
   /** False when a row was not as expected: the transaction must be undone. */
   write(values: Values): boolean {
+    if (values.length === 0) return true
     const rows = values.reader()
     if (rows.left >= together) this.mark.run()
     while (rows.left >= together) {

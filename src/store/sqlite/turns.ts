@@ -53,9 +53,15 @@ export class Turns {
     }
   }
 
-  commit(heads: Heads): void {
+  /** Where the feed will stand, led there by us. */
+  ledTo(heads: Heads): Feed {
+    return { events: heads.events, runs: heads.runs, commits: heads.commits, writer: this.writer }
+  }
+
+  /** `isTold`: what was written in this turn has events, and the last of them says where the feed stands now. */
+  commit(heads: Heads, isTold: boolean): void {
     try {
-      this.writeFeed.run(heads.events, heads.runs, heads.commits, this.writer)
+      if (!isTold) this.writeFeed.run(heads.events, heads.runs, heads.commits, this.writer)
     } catch (error) {
       this.undo()
       throw this.told(error)

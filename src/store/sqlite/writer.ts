@@ -188,7 +188,7 @@ export class Writer {
       this.undo()
       throw turns.told(error)
     }
-    this.end({ ...this.heads, commits: this.heads.commits + 1 })
+    this.end({ ...this.heads, commits: this.heads.commits + 1 }, false)
     shapes.keepAdded()
     return result
   }
@@ -210,7 +210,7 @@ export class Writer {
         return null
       }
       plan = planner.plan(batch, this.heads, careful)
-      if (!sheets.write(plan.sheet)) {
+      if (!sheets.write(plan.sheet, turns.ledTo(plan.to))) {
         this.undo()
         if (careful) throw new Defect('a batch that was verified did not find what it expects')
         return null
@@ -220,7 +220,7 @@ export class Writer {
       if (!careful && isConstraint(error)) return null
       throw turns.told(error)
     }
-    this.end(plan.to)
+    this.end(plan.to, plan.sheet.events.length > 0)
     return this.committed(batch, plan)
   }
 
@@ -235,10 +235,10 @@ export class Writer {
     }
   }
 
-  private end(heads: Heads): void {
+  private end(heads: Heads, isTold: boolean): void {
     const { turns, shapes } = this.parts
     try {
-      turns.commit(heads)
+      turns.commit(heads, isTold)
     } catch (error) {
       shapes.forgetAdded()
       throw error

@@ -28,7 +28,7 @@ import { Rhythm } from './rhythm.ts'
 import type { AnyDriver } from './run-step.ts'
 import { RunWaiter, type RunView } from './run-waiter.ts'
 import { plansOf, requireDrivers } from './start-checks.ts'
-import { findStrangers, kindsFor, moveStrangers, type Stranger } from './strangers.ts'
+import { declaredBy, findStrangers, kindsFor, moveStrangers, type Stranger } from './strangers.ts'
 import type { Stray, SweepNoted } from './sweeper.ts'
 import { Tenure } from './tenure.ts'
 import { createClient, type LifecycleSet } from './typed-client.ts'
@@ -137,7 +137,7 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
   async start(): Promise<void> {
     if (this.#state !== 'new') throw new HomeostatError('engine_stopped', 'An engine is started once. Create another.')
     this.#state = 'starting'
-    await this.store.useKinds(kindsFor(this.plans))
+    await this.store.useKinds(kindsFor(this.plans), declaredBy(this.plans))
     const strangers = await findStrangers(this.plans, this.store, this.settings.moved)
     await this.#beginTenure()
     if (strangers.length > 0) await this.#moveOrStop(strangers)

@@ -55,6 +55,8 @@ export class Healer {
   readonly #ended = new Set<Incarnation>()
   readonly #emptied = new Set<Incarnation>()
   #isSaturated = false
+  /** The policy of this pass is known. */
+  #judging: Promise<void> = Promise.resolve()
   /** When the last pass ended well; 0: none yet. */
   lastPassAt: Millis = 0
   readonly figures = { passes: 0, healed: 0, refused: 0, held: 0 }
@@ -105,7 +107,9 @@ export class Healer {
     this.#seenCommits = this.#commits
     this.#seenForeign = asOf
     const isLostDue = gone.length > 0 && (!isQuiet || gone.some((no) => !this.#emptied.has(no)))
-    if (isLostDue || isUnownedDue || isOverdueDue) await policy.load()
+    // Read beside the first page of what it judges.
+    this.#judging = isLostDue || isUnownedDue || isOverdueDue ? policy.load() : Promise.resolve()
+    this.#judging.catch(() => {})
     if (isLostDue) {
       await this.#takeOver(gone)
       await this.#forget(rows, gone)
@@ -150,8 +154,9 @@ export class Healer {
       ended.add(no)
       log('warn', 'a worker is gone; its runs are taken over', { incarnation: no, name, state })
     }
-    // Looked at again, since a refusal may mean that another was faster, or that the lease was renewed at the last moment.
-    const after = asked.size > 0 ? await store.workers(clock.now()) : rows
+    // After a refusal looked at again: it may mean that another was faster, or that the lease was renewed at the last moment.
+    const isRefused = [...asked.keys()].some((no) => !ended.has(no))
+    const after = isRefused ? await store.workers(clock.now()) : rows
     // What only looks gone by now was not ended by anybody, and may live on by its own clock: the next pass asks.
     const isEnded = ({ no, state, leaseUntil }: WorkerRow): boolean =>
       ended.has(no) || (state !== 'dead' && state !== 'expired') || asked.get(no)?.leaseUntil === leaseUntil
@@ -187,7 +192,7 @@ export class Healer {
   async #healAll(find: (after: No) => Promise<StuckPage>): Promise<number> {
     let found = 0
     for (let after: No | null = 0; after !== null;) {
-      const page: StuckPage = await find(after)
+      const [page]: [StuckPage, void] = await Promise.all([find(after), this.#judging])
       await this.#healPage(page.stuck)
       found += page.stuck.length
       after = page.next

@@ -58,8 +58,9 @@ export class HealingPolicy {
 
   /** Reads what people have set; once per pass. */
   async load(): Promise<void> {
-    this.#modes = (await this.#read('modes')).value
-    this.#breakers = (await this.#read('breakers')).value
+    const [modes, breakers] = await Promise.all([this.#read('modes'), this.#read('breakers')])
+    this.#modes = modes.value
+    this.#breakers = breakers.value
   }
 
   modeOf(resource: Pick<Resource, 'type' | 'status'>): HealingMode {

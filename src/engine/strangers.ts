@@ -3,7 +3,7 @@
 import { HomeostatError } from '../base/errors.ts'
 import type { Resource } from '../decision/state.ts'
 import type { Plans } from '../lifecycle/plan.ts'
-import type { KindOf, Store } from '../store/store.ts'
+import type { Declared, KindOf, Store } from '../store/store.ts'
 import type { Door } from './door.ts'
 
 /** By type: the declared status to which resources go that stand in one that is not, or whose step is not declared. */
@@ -32,6 +32,9 @@ export function kindsFor(plans: Plans): KindOf {
   kindsOf.set(plans, judge)
   return judge
 }
+
+export const declaredBy = (plans: Plans): readonly Declared[] =>
+  plans.all.flatMap(({ type, kinds }) => [...kinds.keys()].map((status) => ({ type, status })))
 
 /** All that stand where no way is known; throws when the mapping does not say where one of them goes. */
 export async function findStrangers(plans: Plans, store: Store, moved: Moved): Promise<readonly Stranger[]> {

@@ -46,6 +46,11 @@ export interface Write {
 
 /** How a store learns what a status means: it knows no lifecycle itself. */
 export type KindOf = (type: string, status: string) => StatusKind
+/** A status that resources may stand in: a store can prepare for it before the first does. */
+export interface Declared {
+  readonly type: string
+  readonly status: string
+}
 
 /** Facts that decisions read from the store: verified in the commit, against the store as it is before the batch. */
 export type Guard =
@@ -212,7 +217,7 @@ export interface StatusCount {
 
 export interface Store {
   /** Called before anything else: by it a store tells terminal and transitional statuses. What is stored is judged anew where it differs. */
-  useKinds(kindOf: KindOf): MaybePromise<void>
+  useKinds(kindOf: KindOf, declared?: readonly Declared[]): MaybePromise<void>
 
   /** Registers a new incarnation with a lease of `leaseMs` and starts to know whether its process lives. */
   register(worker: { readonly name: string; readonly leaseMs: number; readonly now: Millis }): MaybePromise<Incarnation>

@@ -14,6 +14,7 @@ import type {
   Batch,
   Beside,
   CommitAnswer,
+  Declared,
   IncidentsQuery,
   KindOf,
   ListQuery,
@@ -101,8 +102,8 @@ export class FaultyStore implements Store {
     return this.#parts.isFar ? 2 : 1
   }
 
-  useKinds(kindOf: KindOf): MaybePromise<void> {
-    return this.#inner.useKinds(kindOf)
+  useKinds(kindOf: KindOf, declared?: readonly Declared[]): MaybePromise<void> {
+    return this.#inner.useKinds(kindOf, declared)
   }
 
   commit(batch: Batch): MaybePromise<CommitAnswer> {

@@ -32,6 +32,19 @@ test('many open a new schema at once: one makes it, all can use it', async () =>
   for (const store of stores) await store.close()
 })
 
+test('what is declared is written down before anything stands in it: no commit has to wait for that', async () => {
+  const store = await openPostgresStore({ url: server.url, schema: 'declared', durability: 'none' })
+  const declared = [
+    { type: 'b', status: 'Two' },
+    { type: 'a', status: 'One' },
+  ]
+  await store.useKinds(() => 'stable', declared)
+  await store.useKinds(() => 'stable', declared)
+  const found = await ask(server, `select type || '/' || status || '/' || kind from declared.shape order by id`)
+  expect(found).toEqual(['a//stable', 'a/One/stable', 'b//stable', 'b/Two/stable'])
+  await store.close()
+})
+
 test('a store that is closed as soon as it is open leaves no connection behind', async () => {
   const count = async () =>
     Number((await ask(server, `select count(*) from pg_stat_activity where application_name = 'homeostat'`))[0])

@@ -1,18 +1,26 @@
 // The thread's side of the heartbeat: beat, sleep, beat, until told to stop or refused. Its connection is its own: neither a busy event
 // loop nor commits that wait for a standby keep it from beating.
 import { parentPort, workerData } from 'node:worker_threads'
-import { addressOf } from './address.ts'
 import { flag } from '../shared-beat.ts'
 import type { HeartbeatOrder } from './heartbeat.ts'
-import { workerStatements } from './workers.ts'
-import { Wire } from './wire.ts'
+import type { Wire as WireType } from './wire.ts'
 
 const { address, settings, no, leaseMs, sent, flags } = workerData as HeartbeatOrder
 const everyMs = leaseMs / 3
 
+// The lease was taken just now and needs no beat yet: what beating needs is loaded and connected when the process has begun its work,
+// which may be to bring back what another left behind.
+// In a thread this ends the thread alone.
+if (Atomics.wait(flags, flag.stop, 0, everyMs / 2) !== 'timed-out') process.exit()
+const [{ addressOf }, { workerStatements }, { Wire }] = await Promise.all([
+  import('./address.ts'),
+  import('./workers.ts'),
+  import('./wire.ts'),
+])
+
 // Between two connections nothing else would keep the thread going.
 parentPort!.on('message', () => {})
-let wire: Wire | null = null
+let wire: WireType | null = null
 while (Atomics.load(flags, flag.stop) === 0) {
   const at = process.hrtime.bigint()
   try {

@@ -9,6 +9,7 @@ import type {
   Batch,
   Beside,
   CommitAnswer,
+  Declared,
   Heartbeat,
   IncidentsQuery,
   KindOf,
@@ -30,6 +31,7 @@ import { closeIncident } from './incident-closer.ts'
 import { listResources } from './lister.ts'
 import { Loader } from './loader.ts'
 import { migrate } from './migrations.ts'
+import type { Row } from './pipeline.ts'
 import { Reader } from './reader.ts'
 import { rejudge } from './rejudge.ts'
 import { ServerClock } from './server-clock.ts'
@@ -77,11 +79,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
 }
 
+const none: readonly Row[] = []
+
 /** What is known when a store has been opened. */
 interface Opened {
   /** The number of this handle: no other has ever had it. */
   readonly handle: number
   readonly session: Session
+  readonly shapes: Shapes
   readonly clock: ServerClock | undefined
   readonly durability: Durability
 }
@@ -107,7 +112,7 @@ class PostgresHandle implements PostgresStore {
 
   private constructor(options: PostgresStoreOptions, connections: Connections, opened: Opened) {
     const { patienceMs = usualPatienceMs, log = () => {} } = options
-    const { handle, session } = opened
+    const { handle, session, shapes } = opened
     this.options = options
     this.connections = connections
     this.durability = opened.durability
@@ -116,7 +121,7 @@ class PostgresHandle implements PostgresStore {
     this.commitsAtOnce = options.commits ?? 2
     const { commits, resolvers, loads, reads } = connections
     const verifier = new Verifier(reads)
-    this.shapes = new Shapes(options.readonly === true ? reads : commits)
+    this.shapes = shapes
     this.committer = new Committer({
       wires: commits,
       resolvers,
@@ -153,14 +158,23 @@ class PostgresHandle implements PostgresStore {
     try {
       const writers = readonly ? reads : commits
       await Promise.all([writers.warm(), loads.warm()])
-      const [level, handle] = await writers.use(async (first) => {
-        const found = await loads.use((second) => mustSuit(first, second, durability, readonly))
-        await migrate(first, schema, readonly)
-        return [found, readonly ? 0 : Number((await first.query(settingStatements.newHandle))[0]![0])] as const
-      })
-      store = new PostgresHandle(options, connections, { handle, session, clock, durability: level })
+      const shapes = new Shapes(writers)
+      const [level, handle] = await writers.use((first) =>
+        loads.use(async (second) => {
+          const found = await mustSuit(first, second, durability, readonly)
+          await migrate(first, schema, readonly)
+          const [numbered] = await Promise.all([
+            readonly ? none : first.query(settingStatements.newHandle),
+            shapes.read(second),
+          ])
+          return [found, Number(numbered[0]?.[0] ?? 0)] as const
+        }),
+      )
+      store = new PostgresHandle(options, connections, { handle, session, shapes, clock, durability: level })
       // Whether the server suits was asked first: what it is told about that helps more than how this failed.
-      await Promise.all([starting, store.shapes.reload()])
+      await starting
+      // The second commit finds its connection open.
+      if (!readonly) commits.warm(store.commitsAtOnce).catch(() => {})
       log?.(`opened ${shownAddress(options.url)}, schema ${schema}; commits survive: ${level}`)
       return store
     } catch (error) {
@@ -175,9 +189,13 @@ class PostgresHandle implements PostgresStore {
     return this.committer.resolved
   }
 
-  async useKinds(kindOf: KindOf): Promise<void> {
-    if (!(await this.shapes.differFrom(kindOf)) || this.options.readonly === true) return
-    await this.writing((wire) => rejudge(wire, this.shapes, kindOf))
+  async useKinds(kindOf: KindOf, declared: readonly Declared[] = []): Promise<void> {
+    const differs = await this.shapes.differFrom(kindOf)
+    if (this.options.readonly === true) return
+    if (differs) await this.writing((wire) => rejudge(wire, this.shapes, kindOf))
+    // Else the first batches that name them would wait for it, and for one another.
+    const unseen = this.shapes.unseenOf(declared)
+    if (unseen.length > 0) await this.shapes.learn(unseen)
   }
 
   async register(worker: { name: string; leaseMs: number; now: Millis }): Promise<Incarnation> {

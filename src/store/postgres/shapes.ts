@@ -2,7 +2,7 @@
 // is what counts, not the declarations of one process: `judged` tells when it was judged anew.
 import { assert } from '../../base/assert.ts'
 import type { StatusKind } from '../../lifecycle/resource-type.ts'
-import type { KindOf } from '../store.ts'
+import type { Declared, KindOf } from '../store.ts'
 import { numbersOf, textsFrom, textsOf } from './texts.ts'
 import type { Wire } from './wire.ts'
 import type { Wires } from './wires.ts'
@@ -69,9 +69,17 @@ export class Shapes {
     )
   }
 
+  /** What of it was never seen, with the status before creation, '', which events name. In one order: two who learn do not wait for each other. */
+  unseenOf(declared: readonly Declared[]): readonly Declared[] {
+    const types = new Set(declared.map(({ type }) => type))
+    const all = [...[...types].map((type) => ({ type, status: '' })), ...declared]
+    return all
+      .filter(({ type, status }) => this.find(type, status) === undefined)
+      .sort((a, b) => order(a.type, b.type) || order(a.status, b.status))
+  }
+
   /** Writes pairs down that were never seen. They stay also when the batch that needs them fails. */
-  async learn(pairs: readonly { readonly type: string; readonly status: string }[]): Promise<void> {
-    // '' is the status before creation, which events name.
+  async learn(pairs: readonly Declared[]): Promise<void> {
     const kinds = pairs.map(({ type, status }) => {
       const kind = status === '' ? 'stable' : this.kindOf?.(type, status)
       assert(kind !== undefined, 'useKinds is called before anything else')
@@ -110,7 +118,7 @@ export class Shapes {
     return ids.map((id) => this.get(id))
   }
 
-  private async read(wire: Wire): Promise<void> {
+  async read(wire: Wire): Promise<void> {
     const rows = await wire.query('select id, type, status, kind, (select judged from feed) from shape')
     const byId = new Map<number, Shape>()
     const byStatus = new Map<string, Map<string, Shape>>()
@@ -127,6 +135,8 @@ export class Shapes {
     this.lastStatuses = undefined
   }
 }
+
+const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** A status that the declarations no longer know stays as it was judged; '' is no status. */
 function isJudgedAnew({ type, status, kind }: Shape, kindOf: KindOf): boolean {

@@ -1,7 +1,8 @@
 // One connection to the server: opened with its settings, used by one question at a time, and watched:
 // a connection that fails is never used again.
-import pg from 'pg'
-import type { ClientConfig, Submittable } from 'pg'
+import type { ClientConfig, QueryArrayConfig, Submittable } from 'pg'
+// Not all of it: its index also loads a pool, and looks for a native client on the disk.
+import Client from 'pg/lib/client.js'
 import { assert } from '../../base/assert.ts'
 import { systemClock } from '../../base/clock.ts'
 import { HomeostatError } from '../../base/errors.ts'
@@ -26,7 +27,7 @@ export interface WireOptions {
 }
 
 export class Wire {
-  private readonly client: pg.Client
+  private readonly client: Client
   private last: Promise<unknown> = Promise.resolve()
   private notices = 0
   /** One question at a time: its answer means that the frame has been read. */
@@ -41,7 +42,7 @@ export class Wire {
   private readonly names = new Map<string, string>()
   isOpen = true
 
-  private constructor(client: pg.Client, { answerMs, statements }: WireOptions) {
+  private constructor(client: Client, { answerMs, statements }: WireOptions) {
     this.client = client
     this.answerMs = answerMs
     this.statements = statements
@@ -49,7 +50,7 @@ export class Wire {
 
   static async open(options: WireOptions): Promise<Wire> {
     const { address, settings, openMs, onGone, onNotification } = options
-    const client = new pg.Client({ ...address, connectionTimeoutMillis: openMs, keepAlive: true })
+    const client = new Client({ ...address, connectionTimeoutMillis: openMs, keepAlive: true })
     const wire = new Wire(client, options)
     let isReady = false
     const gone = (error: Error) => {
@@ -127,7 +128,7 @@ export class Wire {
       this.learning = []
       const given = values.length === 0 ? undefined : [...values]
       const config = { name, text, values: given, rowMode: 'array' as const, types }
-      const result = (await this.client.query(config as pg.QueryArrayConfig)) as unknown as { rows: Row[] }
+      const result = (await this.client.query(config as QueryArrayConfig)) as unknown as { rows: Row[] }
       return result.rows ?? []
     })
   }
@@ -183,4 +184,4 @@ interface Inner {
   readonly stream: { destroy(): void }
   on(event: 'parseComplete', then: () => void): void
 }
-const connectionOf = (client: pg.Client): Inner => (client as unknown as { connection: Inner }).connection
+const connectionOf = (client: Client): Inner => (client as unknown as { connection: Inner }).connection

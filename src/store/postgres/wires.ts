@@ -18,9 +18,9 @@ export class Wires {
     this.size = size
   }
 
-  /** Opens the first ahead of its use. */
-  async warm(): Promise<void> {
-    await this.use(() => Promise.resolve())
+  /** Opens the first ones ahead of their use. */
+  async warm(count = 1): Promise<void> {
+    await Promise.all(Array.from({ length: count }, () => this.use(() => Promise.resolve())))
   }
 
   get isBusy(): boolean {

@@ -1,13 +1,20 @@
 // The thread's side of the heartbeat: beat, sleep, beat, until told to stop or refused. It must not touch the store itself.
 import { workerData } from 'node:worker_threads'
 import { systemClock } from '../../base/clock.ts'
-import { Connection } from './connection.ts'
 import { flag } from '../shared-beat.ts'
 import type { HeartbeatOrder } from './heartbeat.ts'
-import { beatSql, workersFile } from './workers.ts'
 
 const { file, no, leaseMs, sent, flags } = workerData as HeartbeatOrder
 const everyMs = leaseMs / 3
+
+// The lease was taken just now and needs no beat yet: what beating needs is loaded when the process has begun its work, which may be to
+// bring back what another left behind.
+// In a thread this ends the thread alone.
+if (Atomics.wait(flags, flag.stop, 0, everyMs / 2) !== 'timed-out') process.exit()
+const [{ Connection }, { beatSql, workersFile }] = await Promise.all([
+  import('./connection.ts'),
+  import('./workers.ts'),
+])
 
 // One try may not wait longer than a beat is worth.
 const connection = new Connection({

@@ -1,6 +1,6 @@
 // Waits for a run and shows its steps as they go: drawn over on a terminal, else a line for each that has ended.
 import { z } from 'zod'
-import { sleep, systemClock } from '../base/clock.ts'
+import { systemClock } from '../base/clock.ts'
 import type { HttpClient } from '../client/http-client.ts'
 import type * as shape from '../protocol/shapes.ts'
 import { CliError, exits } from './cli-error.ts'
@@ -14,7 +14,8 @@ export interface FollowOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-const lookMs = 250
+/** How often steps are shown; the end of the run is told at once. */
+const lookSeconds = 0.25
 const marks: Readonly<Record<Step['state'], string>> = {
   todo: '·',
   running: '▸',
@@ -38,8 +39,8 @@ const states: Readonly<Record<Step['state'], string>> = {
 export async function followRun(api: HttpClient, id: string, printer: Printer, options: FollowOptions): Promise<Run> {
   const begun = systemClock.monotonic()
   const view = printer.isJson ? silent : printer.output.columns === null ? new Lines(printer) : new Drawing(printer)
-  for (;;) {
-    const run = await api.call('getRun', { path: { run: id } }, { signal: options.signal })
+  for (let wait = 0; ; wait = lookSeconds) {
+    const run = await api.call('getRun', { path: { run: id }, query: { wait } }, { signal: options.signal })
     view.show(run)
     if (run.isOver) {
       view.end(run)
@@ -49,7 +50,6 @@ export async function followRun(api: HttpClient, id: string, printer: Printer, o
       const hint = `It goes on without us: homeostat run ${id} --wait`
       throw new CliError(exits.notWell, `Not ended within ${lasting(options.timeoutMs)}.`, hint)
     }
-    await sleep(lookMs, options.signal)
   }
 }
 

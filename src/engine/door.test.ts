@@ -10,6 +10,7 @@ import type { Plans } from '../lifecycle/plan.ts'
 import { createMemoryBackend } from '../store/memory-store.ts'
 import type { Batch, CommitAnswer, Store } from '../store/store.ts'
 import { ManualClock } from '../testing/manual-clock.ts'
+import { changed, sampleResource } from '../testing/store-samples.ts'
 import { Door, type Decide } from './door.ts'
 import { ForeignWrites } from './foreign-writes.ts'
 import { silent } from './log.ts'
@@ -17,32 +18,6 @@ import { silent } from './log.ts'
 const plans: Plans = { all: [], get: () => undefined, kindOf: () => 'stable' }
 
 const nothing = { events: [], ended: [], key: null, late: [], incidents: [], followUps: [] }
-
-function blank(no: number): Resource {
-  return {
-    no,
-    id: `r-${no}`,
-    type: 'counter',
-    tenant: 'default',
-    name: null,
-    parent: null,
-    links: {},
-    status: 'Counting',
-    description: '0',
-    properties: {},
-    revision: 1,
-    epoch: 1,
-    since: 0,
-    createdAt: 0,
-    run: null,
-    holder: null,
-    queue: [],
-    ledger: [],
-    timers: {},
-    heals: 0,
-    last: 0,
-  }
-}
 
 /** `status` says what to do: add, refuse, throw, follow. */
 const pretended: Decide = (_, situation, command): Decision => {
@@ -57,8 +32,8 @@ const pretended: Decide = (_, situation, command): Decision => {
     }
   }
   const after: Resource = before
-    ? { ...before, revision: before.revision + 1, description: String(Number(before.description) + 1) }
-    : { ...blank(no), description: '1' }
+    ? changed(before, { description: String(Number(before.description) + 1) })
+    : sampleResource(no, { status: 'Counting', description: '1' })
   const followUps = status === 'follow' ? [add(no)] : []
   const changes: Changes = { ...nothing, writes: [after], followUps }
   return { accepted: true, changes, resource: after, begun: 0 }
@@ -257,7 +232,7 @@ describe('the door', () => {
     const reader: Decide = (_, situation: Situation, command) => {
       const before = situation.resource((command as SetStatus).no)
       const run = { owner: 1 } as Resource['run']
-      const after = { ...(before ?? blank(1)), run, revision: (before?.revision ?? 0) + 1 }
+      const after = { ...(before ?? sampleResource(1)), run, revision: (before?.revision ?? 0) + 1 }
       return { accepted: true, changes: { ...nothing, writes: [after] }, resource: after, begun: 0 }
     }
     const { door, store } = make({}, reader)
@@ -276,12 +251,12 @@ describe('the door', () => {
   })
 })
 
-/** Somebody else who adds ten to the first counter. */
+/** Somebody else who adds nine to the first counter. */
 function createOther(store: Store): { write: () => void } {
   return {
     write() {
       const [before] = store.load([{ ask: 'resource', no: 1 }]) as [Resource]
-      const after = { ...before, revision: before.revision + 1, description: String(Number(before.description) + 9) }
+      const after = changed(before, { description: String(Number(before.description) + 9) })
       void store.commit({ ...nothing, keys: [], guards: [], writes: [{ before, after }] })
     },
   }

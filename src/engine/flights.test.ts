@@ -8,6 +8,7 @@ import type { Plans } from '../lifecycle/plan.ts'
 import { createMemoryBackend } from '../store/memory-store.ts'
 import type { Batch, CommitAnswer, Store } from '../store/store.ts'
 import { ManualClock } from '../testing/manual-clock.ts'
+import { changed, sampleResource } from '../testing/store-samples.ts'
 import { Door, type Decide } from './door.ts'
 import { ForeignWrites } from './foreign-writes.ts'
 import { silent } from './log.ts'
@@ -15,37 +16,13 @@ import { silent } from './log.ts'
 const plans: Plans = { all: [], get: () => undefined, kindOf: () => 'stable' }
 const add = (no: number): Command => ({ kind: 'setStatus', no, status: 'add', reason: '', by: 'test' })
 
-const blank: Resource = {
-  no: 0,
-  id: '',
-  type: 'counter',
-  tenant: 'default',
-  name: null,
-  parent: null,
-  links: {},
-  status: 'Counting',
-  description: '0',
-  properties: {},
-  revision: 1,
-  epoch: 1,
-  since: 0,
-  createdAt: 0,
-  run: null,
-  holder: null,
-  queue: [],
-  ledger: [],
-  timers: {},
-  heals: 0,
-  last: 0,
-}
-
 /** Each resource counts how often it was written; it is made by the first time. */
 const counting: Decide = (_, situation, command): Decision => {
   const { no } = command as SetStatus
   const before = situation.resource(no)
   const after: Resource = before
-    ? { ...before, revision: before.revision + 1, description: String(Number(before.description) + 1) }
-    : { ...blank, no, id: `r-${no}`, description: '1' }
+    ? changed(before, { description: String(Number(before.description) + 1) })
+    : sampleResource(no, { description: '1' })
   const nothing = { events: [], ended: [], key: null, late: [], incidents: [], followUps: [] }
   return { accepted: true, changes: { ...nothing, writes: [after] }, resource: after, begun: 0 }
 }

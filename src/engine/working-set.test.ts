@@ -10,6 +10,7 @@ import type { Plans } from '../lifecycle/plan.ts'
 import { createMemoryBackend, type MemoryBackend } from '../store/memory-store.ts'
 import type { Store } from '../store/store.ts'
 import { ManualClock } from '../testing/manual-clock.ts'
+import { sampleResource } from '../testing/store-samples.ts'
 import { Door, type Decide } from './door.ts'
 import { ForeignWrites } from './foreign-writes.ts'
 import { silent } from './log.ts'
@@ -20,31 +21,8 @@ const plans: Plans = { all: [], get: () => undefined, kindOf }
 const nothing = { events: [], ended: [], key: null, late: [], incidents: [], followUps: [] }
 const most = 3
 
-function resource(no: number, parent: number | null, id = `r-${no}`): Resource {
-  return {
-    no,
-    id,
-    type: 'thing',
-    tenant: 'default',
-    name: null,
-    parent,
-    links: parent === null ? {} : { owner: parent },
-    status: 'There',
-    description: '',
-    properties: {},
-    revision: 1,
-    epoch: 1,
-    since: 0,
-    createdAt: 0,
-    run: null,
-    holder: null,
-    queue: [],
-    ledger: [],
-    timers: {},
-    heals: 0,
-    last: 0,
-  }
-}
+const resource = (no: number, parent: number | null, id = `r-${no}`): Resource =>
+  sampleResource(no, { id, type: 'thing', parent, links: parent === null ? {} : { owner: parent }, status: 'There' })
 
 const refusal = (message: string): Decision => ({
   accepted: false,

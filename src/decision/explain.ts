@@ -26,7 +26,14 @@ export interface Pace {
   readonly held: (resource: Resource, found: Found) => string | null
 }
 
-export function explain(plans: Plans, situation: Situation, resource: Resource, pace: Pace): Explanation {
+/** `lastFailure`: why the attempt before this one failed, as the history tells it. */
+export function explain(
+  plans: Plans,
+  situation: Situation,
+  resource: Resource,
+  pace: Pace,
+  lastFailure: string | null = null,
+): Explanation {
   const plan = plans.get(resource.type)
   const allowed = plan === undefined ? [] : allowedOperations(plan, resource)
   if (plan === undefined) {
@@ -45,7 +52,7 @@ export function explain(plans: Plans, situation: Situation, resource: Resource, 
   ]
   const run = resource.run
   if (run !== null && run.kind !== 'drift') {
-    because.push(...runWords(plan, situation, resource, run, pace))
+    because.push(...runWords(plan, situation, resource, run, pace, lastFailure))
     const isLost = run.parked === null && run.owner !== nobody && !pace.isAlive(run.owner)
     const held = isLost ? pace.held(resource, 'ownerLost') : null
     if (held !== null) return { because: [...because, heldWords(held)], next: null, settlesWithinMs: null, allowed }
@@ -78,7 +85,14 @@ export function explain(plans: Plans, situation: Situation, resource: Resource, 
 
 const heldWords = (held: string): string => `Nothing happens by itself: ${held}. Healing can be approved or asked for.`
 
-function runWords(plan: Plan, situation: Situation, resource: Resource, run: Run, pace: Pace): string[] {
+function runWords(
+  plan: Plan,
+  situation: Situation,
+  resource: Resource,
+  run: Run,
+  pace: Pace,
+  lastFailure: string | null,
+): string[] {
   const words: string[] = []
   const id = runId({ no: resource.no, begun: run.begun })
   const operation = plan.operations.get(run.operation)
@@ -100,6 +114,8 @@ function runWords(plan: Plan, situation: Situation, resource: Resource, run: Run
     }[run.phase]
     words.push(`${where} step ${step.index + 1} of ${operation!.steps.length}, ${step.name}, attempt ${run.attempt}.`)
   }
+  if (lastFailure !== null && !run.reasons.includes(lastFailure))
+    words.push(`The attempt before failed: ${lastFailure}.`)
   if (run.progress !== '') words.push(`Its driver last said: ${run.progress}`)
   if (run.reasons.length > 0) words.push(`What failed: ${run.reasons.join(', ')}.`)
   if (run.items !== null && run.items.length > 0) words.push(itemWords(situation, run))

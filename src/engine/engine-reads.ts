@@ -214,7 +214,17 @@ export class EngineReads {
     const live = new Set(workers.filter((row) => row.state === 'live').map((row) => row.no))
     const { leaseMs, healEveryMs } = this.settings
     const pace = { leaseMs, healEveryMs, isAlive: (owner: number) => live.has(owner), held }
-    return read(this.#from, (situation) => explain(this.plans, situation, resource, pace))
+    const lastFailure = await this.#lastFailure(resource)
+    return read(this.#from, (situation) => explain(this.plans, situation, resource, pace, lastFailure))
+  }
+
+  /** Why the attempt before the present one failed. The run itself keeps only what ended a step. */
+  async #lastFailure({ no, run }: Resource): Promise<string | null> {
+    if (run === null || run.attempt <= 1) return null
+    const events = await this.store.history(no, null, 50)
+    const failed = events.find((event) => event.kind === 'attemptFailed' && event.begun === run.begun)
+    const reason = failed?.detail?.['reason']
+    return typeof reason === 'string' ? reason : null
   }
 
   /** Tells of a stuck resource why it is not healed by itself: what people have set, as it is now. */

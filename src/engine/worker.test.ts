@@ -56,6 +56,8 @@ describe.each(distances)('a worker with %s', (_distance, isFar) => {
     })
     await makeBox(process)
     expect(await statusOf(process)).toBe('Making')
+    const { because } = await process.engine.explain('bench.box', 'b-1')
+    expect(because).toContain('The attempt before failed: dry.')
     await process.clock.advance(900)
     expect(process.puppet.names().filter((fn) => fn === 'glue')).toHaveLength(1)
     await process.clock.advance(1_100)

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { CliError, exits } from './cli-error.ts'
 import { beside, counted, moment } from './print.ts'
-import { numberOf } from './asking-commands.ts'
+import { countOf, numberOf } from './asking-commands.ts'
 import { asking, type Asking } from './shell.ts'
 
 export function accessCommands(program: Command): void {
@@ -123,7 +123,7 @@ async function audit({ api, printer, options }: Asking<AuditOptions>): Promise<v
         : printer.paint('red', `Entry ${answer.brokenAt} does not fit the chain.`),
     )
   }
-  const most = numberOf(options.limit, '--limit')
+  const most = countOf(options.limit, '--limit')
   let items: Awaited<ReturnType<typeof page>>['items'] = []
   const page = (pageToken?: string) => api.call('listAudit', { query: { pageSize: 500, pageToken } })
   for (let next: string | undefined; ;) {

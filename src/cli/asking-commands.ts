@@ -191,6 +191,13 @@ async function setStatus({ api, printer, options }: Asking<{ reason: string }>, 
   printer.line(`${wordOf(ref)} is ${printer.status(resource.status, resource.kind)} now, epoch ${resource.epoch}.`)
 }
 
+/** How many are shown: one at least. */
+export function countOf(text: string, option: string): number {
+  const count = Number(text)
+  if (text !== '' && Number.isSafeInteger(count) && count > 0) return count
+  throw new CliError(exits.usage, `${option} takes a whole number of 1 or more, not '${text}'.`)
+}
+
 export function numberOf(text: string, option: string): number {
   const number = Number(text)
   if (text !== '' && Number.isFinite(number) && number >= 0) return number

@@ -42,9 +42,10 @@ interface Details {
   readonly details?: { readonly allowed?: readonly string[] }
 }
 
-function hintOf({ code, details }: HomeostatError): string {
+function hintOf({ code, details, message }: HomeostatError): string {
   const { violations = [], details: inner } = (details ?? {}) as Details
-  const lines = violations.map(({ path, message }) => `${path}: ${message}`)
+  // The first of them stand in the message already.
+  const lines = violations.map((one) => `${one.path}: ${one.message}`).filter((line) => !message.includes(line))
   if (inner?.allowed !== undefined && inner.allowed.length > 0) lines.push(`Allowed now: ${inner.allowed.join(', ')}.`)
   if (code === 'unauthenticated') lines.push('Give a token with --token or HOMEOSTAT_TOKEN.')
   return lines.join('\n')

@@ -81,9 +81,10 @@ export async function main(words: readonly string[]): Promise<void> {
   }
 }
 
-function quieten(command: Command): void {
+function quieten(command: Command, above = 'homeostat'): void {
+  const name = `${above} ${command.name()}`
   command.exitOverride()
   command.showSuggestionAfterError(true)
-  command.showHelpAfterError(`(homeostat ${command.name()} --help says more)`)
-  for (const inner of command.commands) quieten(inner)
+  command.showHelpAfterError(`(${name} --help says more)`)
+  for (const inner of command.commands) quieten(inner, name)
 }

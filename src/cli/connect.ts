@@ -1,10 +1,11 @@
 // How a command reaches what it asks: a server by its address, the server of this machine, or a store without any server.
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { secretText } from '../base/random.ts'
 import { HttpClient } from '../client/http-client.ts'
 import { CliError, exits } from './cli-error.ts'
 import { loadConfig, togetherOf } from './config.ts'
-import { openStore, storeOf } from './open-store.ts'
+import { isPostgres, openStore, storeOf } from './open-store.ts'
 import { secretKeys } from './secret-keys.ts'
 import { findData, readServerFile } from './server-file.ts'
 
@@ -31,6 +32,7 @@ export async function reach(options: ReachOptions): Promise<Reached> {
   const data = options.data === undefined ? findData('.') : resolve(options.data)
   const found = data === null ? null : readServerFile(data)
   if (url !== undefined) {
+    checkUrl(url)
     // The server of this folder, by its address: its owner need not say who he is. Nobody else is sent its token.
     const own = found !== null && isSame(found.url, url) ? found.token : undefined
     return { api: new HttpClient({ url, token: token ?? own, retries }), where: url, close: async () => {} }
@@ -44,6 +46,11 @@ export async function reach(options: ReachOptions): Promise<Reached> {
   }
   const api = new HttpClient({ url: found.url, token: token ?? found.token, retries })
   return { api, where: found.url, close: async () => {} }
+}
+
+function checkUrl(url: string): void {
+  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return
+  throw new CliError(exits.usage, `'${url}' is no address of a server.`, 'Give one like http://127.0.0.1:4600.')
 }
 
 function isSame(own: string, given: string): boolean {
@@ -64,6 +71,13 @@ async function reachStore(options: ReachOptions): Promise<Reached> {
   const data = resolve(options.data ?? 'data')
   const config = await loadConfig(options.config, { data, isDev: false })
   const where = storeOf(data, options.store === true ? config.store : options.store)
+  // Who only looks makes nothing: a mistyped name would be answered with an empty store.
+  if (!isPostgres(where) && !existsSync(where))
+    throw new CliError(
+      exits.notFound,
+      `There is no store ${where}.`,
+      'Name one that is there: a file, or postgres://... homeostat serve makes one.',
+    )
   const store = await openStore(where)
   const { lifecycles } = togetherOf(config)
   const engine = createEngine({ store, lifecycles, options: { name: 'command line', worker: false } })

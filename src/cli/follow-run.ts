@@ -57,7 +57,9 @@ export async function followRun(api: HttpClient, id: string, printer: Printer, o
 export function endWords(run: Run, printer: Printer): string {
   const took = run.endedAt === null ? '' : ` after ${lasting(Date.parse(run.endedAt) - Date.parse(run.acceptedAt))}`
   const style = run.state === 'succeeded' || run.state === 'healed' ? 'green' : 'red'
-  const why = run.reasons.length > 0 && run.state !== 'succeeded' ? `: ${run.reasons.join('; ')}` : ''
+  // Attempts that failed in the same way are told once.
+  const reasons = run.state === 'succeeded' ? [] : [...new Set(run.reasons)]
+  const why = reasons.length > 0 ? `: ${reasons.join('; ')}` : ''
   return `${printer.paint(style, `${run.operation} ${run.state}`)}${took}, ${run.resource.type}/${run.resource.id} is ${run.status}${why}`
 }
 

@@ -1,7 +1,7 @@
 // Commands that look at resources: what there is, where it stands, why, and what happened.
 import type { Command } from 'commander'
 import { watchEvents } from '../client/event-source.ts'
-import { numberOf } from './asking-commands.ts'
+import { countOf, numberOf } from './asking-commands.ts'
 import { eventWords } from './event-words.ts'
 import { refNamed, typeNamed, typesOf, wordOf, type Ref, type Resource } from './names.ts'
 import { beside, counted, lasting, moment, shown, spoken, type Printer } from './print.ts'
@@ -100,7 +100,7 @@ interface ListOptions {
 }
 
 async function list({ api, printer, options }: Asking<ListOptions>, given?: string): Promise<void> {
-  const most = numberOf(options.limit, '--limit')
+  const most = countOf(options.limit, '--limit')
   const { status, kind, parent, tenant } = options
   const query = {
     status,
@@ -206,7 +206,7 @@ interface Told {
 
 async function history({ api, printer, options }: Asking<{ limit: string }>, given: string): Promise<void> {
   const ref = await refNamed(api, given)
-  const pageSize = Math.min(500, numberOf(options.limit, '--limit'))
+  const pageSize = Math.min(500, countOf(options.limit, '--limit'))
   const { items } = await api.call('getHistory', { path: ref, query: { pageSize } })
   if (printer.isJson) return printer.json(items)
   printer.table(

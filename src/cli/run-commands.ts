@@ -1,9 +1,10 @@
 // Commands on runs: what is being carried out, how far it is, and a hand on it.
 import type { Command } from 'commander'
+import type { HttpClient } from '../client/http-client.ts'
 import { endWords, followRun, stepLine, type Run } from './follow-run.ts'
 import { refNamed, wordOf } from './names.ts'
 import { beside, lasting, moment } from './print.ts'
-import { numberOf, type WaitOptions } from './asking-commands.ts'
+import { countOf, numberOf, type WaitOptions } from './asking-commands.ts'
 import { asking, type Asking } from './shell.ts'
 import { exits } from './cli-error.ts'
 
@@ -41,13 +42,14 @@ export function runCommands(program: Command): void {
 }
 
 async function list({ api, printer, options }: Asking<{ limit: string }>, given?: string): Promise<void> {
-  const pageSize = Math.min(500, numberOf(options.limit, '--limit'))
+  const pageSize = Math.min(500, countOf(options.limit, '--limit'))
   const { items } =
     given === undefined
       ? await api.call('listRuns', { query: { pageSize } })
       : await api.call('listRunsOf', { path: await refNamed(api, given), query: { pageSize } })
   if (printer.isJson) return printer.json(items)
   if (items.length === 0) return printer.line('No runs.')
+  const failures = await failuresOf(api, items)
   printer.table(
     ['RUN', 'RESOURCE', 'OPERATION', 'STATE', 'BEGUN', 'TOOK', 'WHAT FAILED'],
     items.map((run) => [
@@ -57,9 +59,20 @@ async function list({ api, printer, options }: Asking<{ limit: string }>, given?
       printer.paint(styleOf(run), run.state),
       beside(run.acceptedAt),
       run.endedAt === null ? '' : lasting(Date.parse(run.endedAt) - Date.parse(run.acceptedAt)),
-      run.reasons.at(-1) ?? '',
+      run.reasons.at(-1) ?? failures.get(run.id) ?? '',
     ]),
   )
+}
+
+/** A list does not tell why an ended run failed: each of these is asked, some at a time. */
+async function failuresOf(api: HttpClient, runs: readonly Run[]): Promise<ReadonlyMap<string, string>> {
+  const failed = runs.filter((run) => run.state === 'failed' || run.state === 'cancelled')
+  const found = new Map<string, string>()
+  for (let from = 0; from < failed.length; from += 10) {
+    const some = failed.slice(from, from + 10).map(({ id }) => api.call('getRun', { path: { run: id } }))
+    for (const { id, reasons } of await Promise.all(some)) found.set(id, reasons.at(-1) ?? '')
+  }
+  return found
 }
 
 const styleOf = ({ state, isOver }: Run) =>

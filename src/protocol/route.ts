@@ -114,7 +114,7 @@ export const parameterSchemas: Readonly<Record<string, z.ZodType<string>>> = {
   run: name.min(1),
   fault: name.min(1),
   view: name.min(1),
-  worker: z.string().regex(/^\d{1,15}$/, 'is a number'),
+  worker: z.string().regex(/^\d{1,15}$/, 'it must be a number'),
 }
 
 export const parameterNames = (path: string): readonly string[] =>

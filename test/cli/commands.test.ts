@@ -1,5 +1,5 @@
 // The commands themselves: what they read from words, how they look, and a walk through those that the README does not show.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -7,6 +7,7 @@ import { createProgram } from '../../src/cli/cli.ts'
 import { wordsFor } from '../../src/cli/completion.ts'
 import { valuesOf } from '../../src/cli/given-values.ts'
 import { pick } from '../../src/cli/names.ts'
+import { endWords } from '../../src/cli/follow-run.ts'
 import { nearest } from '../../src/cli/nearest.ts'
 import { beside, lasting, moment, Printer, type Output } from '../../src/cli/print.ts'
 import { root, Terminal } from './terminal.ts'
@@ -104,6 +105,8 @@ test('completion knows commands, their parts and their options', () => {
   expect(wordsFor(program, ['rm', 'web', '--fo'])).toEqual(['--force'])
 })
 
+const silent: Output = { out: () => {}, err: () => {}, columns: null, isColoured: false, isJson: false }
+
 describe('asked', () => {
   const terminal = Terminal.clone()
   const json = async (line: string) => JSON.parse((await terminal.homeostat(`${line} --json`)).out) as any
@@ -130,6 +133,32 @@ describe('asked', () => {
     expect(await terminal.homeostat('rm disk-one --force')).toMatchObject({ exit: 2 })
     expect(await terminal.homeostat('ls --token wrong')).toMatchObject({ exit: 77 })
     expect(await terminal.homeostat('ls --url http://127.0.0.1:1')).toMatchObject({ exit: 75 })
+  })
+
+  test.each([
+    ['token create', 2, '(homeostat token create --help says more)'],
+    ['token create ci --role king', 2, 'body.role: Invalid option'],
+    ['ls --url nonsense', 2, "'nonsense' is no address of a server"],
+    ['ls --limit 0', 2, 'whole number of 1 or more'],
+    ['drain abc --reason x', 2, 'it must be a number'],
+    ['ls --store none.db', 4, 'There is no store'],
+  ])('%s: says what is wrong, once, and the way out', async (line, exit, words) => {
+    const told = await terminal.homeostat(line)
+    expect(told).toMatchObject({ exit, out: '' })
+    expect(told.err.split(words)).toHaveLength(2)
+    expect(existsSync(join(terminal.folder, 'none.db'))).toBe(false)
+  })
+
+  test('what failed is told once, however often it was tried, and in the list of runs', async () => {
+    await terminal.homeostat('fault set fail --type volume --step createVolume --terminal --message "no room left"')
+    const { out } = await terminal.homeostat('create volume --id doomed size=1 --wait')
+    await terminal.homeostat('fault clear')
+    expect(out).toContain('no room left')
+    const [run] = await json('runs doomed')
+    const line = endWords({ ...run, reasons: ['dry', 'dry', 'wet'] }, new Printer(silent))
+    expect(line).toMatch(/opensds\.volume\/doomed is Error: dry; wet$/)
+    expect((await terminal.homeostat('runs doomed')).out).toContain('no room left')
+    expect((await terminal.homeostat('runs')).out).toContain('no room left')
   })
 
   test('the server of the folder by its address needs no token; another server is sent none', async () => {

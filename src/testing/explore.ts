@@ -9,7 +9,8 @@ import type { Conditions, Outcome, Simulator } from './simulation.ts'
 type CommitStrike = Extract<Strike, { at: 'commit' }>['fault']
 type CallStrike = Extract<Strike, { at: 'call' }>['fault']
 
-const commitStrikes: readonly CommitStrike[] = [
+/** What rehearsals offer, too: test/server/console.test.ts keeps the contract equal. */
+export const commitStrikes: readonly CommitStrike[] = [
   'crashBefore',
   'crashAfter',
   'vanishBefore',
@@ -20,7 +21,7 @@ const commitStrikes: readonly CommitStrike[] = [
   'delete',
 ]
 
-const callStrikes: readonly CallStrike[] = [
+export const callStrikes: readonly CallStrike[] = [
   'crash',
   'vanish',
   'pause',

@@ -43,12 +43,12 @@ interface Button {
 }
 
 export function buttonsOf({ name, text }: { readonly name: string; readonly text: string }): Button[] {
-  return [...text.matchAll(/<(button|Copy)\b/g)].flatMap(({ index, 1: element }) => {
+  return [...text.matchAll(/<(button|ActButton|Copy)\b/g)].flatMap(({ index, 1: element }) => {
     const end = endOfTag(text, index)
     const tag = text.slice(index, end)
     const given = /(?:aria-label|label)=(?:"([^"]*)"|\{`([^`$]*)|\{([^}]*)\})/.exec(tag)
     const label = given?.slice(1).find((one) => one !== undefined)
-    const content = element === 'button' ? text.slice(end + 1, text.indexOf('</button>', end)) : ''
+    const content = element === 'Copy' ? '' : text.slice(end + 1, text.indexOf(`</${element}>`, end))
     return wordsOf(label ?? content).map((words) => ({ file: name, words }))
   })
 }
@@ -56,13 +56,15 @@ export function buttonsOf({ name, text }: { readonly name: string; readonly text
 test('buttons are found by their words, also where the words depend on something', () => {
   const text = `<button type="button" onClick={() => a > b && go({ x: 1 })}>Do it ...</button>
     <button aria-label={\`Forget \${name}\`} /></button> <Copy text={x} label="curl" />
-    <button disabled={a > 1}>{isPaused ? 'Resume' : 'Pause'}</button>`
+    <button disabled={a > 1}>{isPaused ? 'Resume' : 'Pause'}</button>
+    <ActButton act={{ words: <p>Gone.</p>, given: () => ({}) }}>Delete ...</ActButton>`
   expect(buttonsOf({ name: 'x', text }).map(({ words }) => words)).toEqual([
     'Do it ...',
     'Forget',
     'curl',
     'Resume',
     'Pause',
+    'Delete ...',
   ])
 })
 

@@ -1,5 +1,7 @@
 // What the console asks for besides: kept views, figures over time, lanes and drains, late results, rehearsals within their bounds.
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { callFaults, commitFaults } from '../../src/protocol/lifecycle-routes.ts'
+import { callStrikes, commitStrikes } from '../../src/testing/explore.ts'
 import { openShop, type Shop } from './workshop.ts'
 
 let shop: Shop
@@ -61,6 +63,10 @@ test('a rehearsal is played, refused when it makes no sense, and remembered', as
     ['operation=create&properties=%7B', 'request_invalid'],
   ] as const)
     expect((await shop.ask('GET', `/v1/lifecycles/shop.box/rehearsal?${query}`)).json.code, query).toBe(code)
+})
+
+test('the faults that can be asked for are those that are rehearsed', () => {
+  expect({ commitFaults, callFaults }).toEqual({ commitFaults: commitStrikes, callFaults: callStrikes })
 })
 
 test('there are only so many rehearsals a second', async () => {

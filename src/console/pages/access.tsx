@@ -2,7 +2,7 @@
 import { useCall } from '../api.ts'
 import { permissionsOf } from '../../protocol/permissions.ts'
 import { asCli, word } from '../copies.ts'
-import { useAct } from '../parts/act.tsx'
+import { ActButton, useAct } from '../parts/act.tsx'
 import { At, Empty, PageHead, Panel, Read, Scroll, Tag, useTitle } from '../parts/bits.tsx'
 import { Secret } from './webhooks.tsx'
 
@@ -109,24 +109,21 @@ function Tokens() {
                         <At time={one.expiresAt} />
                       </td>
                       <td className="right">
-                        <button
-                          type="button"
+                        <ActButton
                           className="small danger-outline"
-                          onClick={() =>
-                            act({
-                              route: 'revokeToken',
-                              title: `Revoke ${one.name}`,
-                              does: 'Revoke',
-                              danger: true,
-                              confirm: one.name,
-                              words: <p>Whoever uses it is refused from the next request on, and its streams end.</p>,
-                              given: () => ({ path: { token: one.id } }),
-                              cli: () => asCli('token revoke', one.id),
-                            })
-                          }
+                          act={{
+                            route: 'revokeToken',
+                            title: `Revoke ${one.name}`,
+                            does: 'Revoke',
+                            danger: true,
+                            confirm: one.name,
+                            words: <p>Whoever uses it is refused from the next request on, and its streams end.</p>,
+                            given: () => ({ path: { token: one.id } }),
+                            cli: () => asCli('token revoke', one.id),
+                          }}
                         >
                           Revoke ...
-                        </button>
+                        </ActButton>
                       </td>
                     </tr>
                   ))}
@@ -183,39 +180,33 @@ function Accounts() {
                     <span className="quiet">of {one.tenant ?? 'all tenants'}, since</span> <At time={one.createdAt} />
                   </span>
                   <span className="row">
-                    <button
-                      type="button"
+                    <ActButton
                       className="small"
-                      onClick={() =>
-                        act({
-                          route: 'setPassword',
-                          title: `New password of ${one.name}`,
-                          does: 'Set',
-                          words: <p>All sessions of the account end.</p>,
-                          schema: { properties: { password: { type: 'string' } }, required: ['password'] },
-                          given: ({ input }) => ({ path: { account: one.name }, body: input as never }),
-                        })
-                      }
+                      act={{
+                        route: 'setPassword',
+                        title: `New password of ${one.name}`,
+                        does: 'Set',
+                        words: <p>All sessions of the account end.</p>,
+                        schema: { properties: { password: { type: 'string' } }, required: ['password'] },
+                        given: ({ input }) => ({ path: { account: one.name }, body: input as never }),
+                      }}
                     >
                       Password ...
-                    </button>
-                    <button
-                      type="button"
+                    </ActButton>
+                    <ActButton
                       className="small danger-outline"
-                      onClick={() =>
-                        act({
-                          route: 'deleteAccount',
-                          title: `Delete ${one.name}`,
-                          does: 'Delete',
-                          danger: true,
-                          confirm: one.name,
-                          words: <p>Its sessions end at once.</p>,
-                          given: () => ({ path: { account: one.name } }),
-                        })
-                      }
+                      act={{
+                        route: 'deleteAccount',
+                        title: `Delete ${one.name}`,
+                        does: 'Delete',
+                        danger: true,
+                        confirm: one.name,
+                        words: <p>Its sessions end at once.</p>,
+                        given: () => ({ path: { account: one.name } }),
+                      }}
                     >
                       Delete ...
-                    </button>
+                    </ActButton>
                   </span>
                 </li>
               ))}

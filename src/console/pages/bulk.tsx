@@ -1,7 +1,7 @@
 // Bulk jobs: how far each is, what was refused, and pausing or ending it.
 import { useCall, type AnswerOf } from '../api.ts'
 import { asCli } from '../copies.ts'
-import { useAct } from '../parts/act.tsx'
+import { ActButton } from '../parts/act.tsx'
 import { At, Empty, PageHead, Panel, Read, ResourceLink, Scroll, Tag, useTitle } from '../parts/bits.tsx'
 import { address, Link } from '../route.tsx'
 import { useRefusal } from '../session.tsx'
@@ -127,61 +127,52 @@ function JobPage({ id }: { readonly id: string }) {
 }
 
 function Buttons({ job }: { readonly job: Job }) {
-  const act = useAct()
   const refusal = useRefusal('bulk') ?? (job.state === 'done' || job.state === 'cancelled' ? 'It is over.' : null)
   const path = { bulk: job.id }
   const isPaused = job.state === 'paused'
   return (
     <>
-      <button
-        type="button"
-        disabled={refusal !== null}
-        title={refusal ?? undefined}
-        onClick={() =>
-          act({
-            route: isPaused ? 'resumeBulk' : 'pauseBulk',
-            title: isPaused ? 'Go on' : 'Pause',
-            does: isPaused ? 'Resume' : 'Pause',
-            words: (
-              <p>
-                {isPaused
-                  ? 'It goes on where it was paused.'
-                  : 'Nothing more is asked for until it is resumed; what was accepted goes on.'}
-              </p>
-            ),
-            given: () => ({ path }),
-            cli: () => asCli('bulk', isPaused ? 'resume' : 'pause', job.id),
-          })
-        }
+      <ActButton
+        refusal={refusal}
+        act={{
+          route: isPaused ? 'resumeBulk' : 'pauseBulk',
+          title: isPaused ? 'Go on' : 'Pause',
+          does: isPaused ? 'Resume' : 'Pause',
+          words: (
+            <p>
+              {isPaused
+                ? 'It goes on where it was paused.'
+                : 'Nothing more is asked for until it is resumed; what was accepted goes on.'}
+            </p>
+          ),
+          given: () => ({ path }),
+          cli: () => asCli('bulk', isPaused ? 'resume' : 'pause', job.id),
+        }}
       >
         {isPaused ? 'Resume' : 'Pause'}
-      </button>
-      <button
-        type="button"
+      </ActButton>
+      <ActButton
         className="danger-outline"
-        disabled={refusal !== null}
-        title={refusal ?? undefined}
-        onClick={() =>
-          act({
-            route: 'cancelBulk',
-            title: 'Cancel the bulk job',
-            does: 'Cancel it',
-            danger: true,
-            reason: 'needed',
-            confirm: job.operation,
-            words: (
-              <p>
-                Nothing more is asked for, for good: {job.left.toLocaleString('en')} of {job.total.toLocaleString('en')}{' '}
-                are left out. What was accepted goes on.
-              </p>
-            ),
-            given: ({ reason }) => ({ path, body: { reason } }),
-            cli: () => asCli('bulk cancel', job.id),
-          })
-        }
+        refusal={refusal}
+        act={{
+          route: 'cancelBulk',
+          title: 'Cancel the bulk job',
+          does: 'Cancel it',
+          danger: true,
+          reason: 'needed',
+          confirm: job.operation,
+          words: (
+            <p>
+              Nothing more is asked for, for good: {job.left.toLocaleString('en')} of {job.total.toLocaleString('en')}{' '}
+              are left out. What was accepted goes on.
+            </p>
+          ),
+          given: ({ reason }) => ({ path, body: { reason } }),
+          cli: () => asCli('bulk cancel', job.id),
+        }}
       >
         Cancel
-      </button>
+      </ActButton>
     </>
   )
 }

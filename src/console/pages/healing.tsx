@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import { useCall, type AnswerOf } from '../api.ts'
 import { asCli } from '../copies.ts'
-import { useAct } from '../parts/act.tsx'
+import { ActButton, useAct } from '../parts/act.tsx'
 import { At, Empty, PageHead, Panel, Read, ResourceLink, Scroll, Tag, useTitle } from '../parts/bits.tsx'
 import { HealNow } from '../parts/why.tsx'
 import { foundWords } from '../parts/words.ts'
@@ -14,7 +14,6 @@ type Healing = AnswerOf<'getHealing'>
 export default function HealingPage() {
   useTitle('Healing')
   const healing = useCall('getHealing', {}, { everyMs: 3_000 })
-  const act = useAct()
   const refusal = useRefusal('steer')
   const { lastPassAgeMs, passes, healed } = healing.data ?? { lastPassAgeMs: null, passes: 0, healed: 0 }
   return (
@@ -27,24 +26,20 @@ export default function HealingPage() {
             : `Last pass ${span(lastPassAgeMs)} ago; ${passes.toLocaleString('en')} passes, ${healed.toLocaleString('en')} healed since the start of this process.`
         }
       >
-        <button
-          type="button"
-          disabled={refusal !== null}
-          title={refusal ?? undefined}
-          onClick={() =>
-            act({
-              route: 'runHealing',
-              title: 'Look for what is stuck now',
-              does: 'Run a pass',
-              words: <p>A pass is made now instead of at its next time. Modes, budgets and breakers hold as always.</p>,
-              given: () => ({}),
-              cli: () => asCli('heal'),
-              done: () => 'A healing pass was asked for.',
-            })
-          }
+        <ActButton
+          refusal={refusal}
+          act={{
+            route: 'runHealing',
+            title: 'Look for what is stuck now',
+            does: 'Run a pass',
+            words: <p>A pass is made now instead of at its next time. Modes, budgets and breakers hold as always.</p>,
+            given: () => ({}),
+            cli: () => asCli('heal'),
+            done: () => 'A healing pass was asked for.',
+          }}
         >
           Run a pass now
-        </button>
+        </ActButton>
       </PageHead>
       <Preview />
       <Read from={healing}>
@@ -96,7 +91,6 @@ function Preview() {
 }
 
 function Breakers({ healing }: { readonly healing: Healing }) {
-  const act = useAct()
   const refusal = useRefusal('override')
   return (
     <Panel title="Breakers" note="hold healing of a type when too much of it is healed">
@@ -107,31 +101,27 @@ function Breakers({ healing }: { readonly healing: Healing }) {
               <span className="mono">{type}</span> {isOpen ? <Tag tone="bad">open</Tag> : <Tag tone="good">closed</Tag>}{' '}
               {openedAt !== null && <At time={openedAt} />} <span className="quiet">{reason}</span>
             </span>
-            <button
-              type="button"
+            <ActButton
               className="small"
-              disabled={refusal !== null}
-              title={refusal ?? undefined}
-              onClick={() =>
-                act({
-                  route: 'setBreaker',
-                  title: `${isOpen ? 'Close' : 'Open'} the breaker of ${type}`,
-                  does: isOpen ? 'Close breaker' : 'Open breaker',
-                  danger: !isOpen,
-                  reason: 'needed',
-                  words: (
-                    <p>
-                      {isOpen
-                        ? 'Healing of this type goes on.'
-                        : 'Nothing of this type is healed by itself until the breaker is closed again.'}
-                    </p>
-                  ),
-                  given: ({ reason: why }) => ({ path: { type }, body: { isOpen: !isOpen, reason: why } }),
-                })
-              }
+              refusal={refusal}
+              act={{
+                route: 'setBreaker',
+                title: `${isOpen ? 'Close' : 'Open'} the breaker of ${type}`,
+                does: isOpen ? 'Close breaker' : 'Open breaker',
+                danger: !isOpen,
+                reason: 'needed',
+                words: (
+                  <p>
+                    {isOpen
+                      ? 'Healing of this type goes on.'
+                      : 'Nothing of this type is healed by itself until the breaker is closed again.'}
+                  </p>
+                ),
+                given: ({ reason: why }) => ({ path: { type }, body: { isOpen: !isOpen, reason: why } }),
+              }}
             >
               {isOpen ? 'Close ...' : 'Open ...'}
-            </button>
+            </ActButton>
           </li>
         ))}
         {healing.breakers.length === 0 && <Empty title="No breaker has opened." />}

@@ -1,7 +1,7 @@
 // One run: its steps and attempts over time, what was undone, what went in and came out, and how to steer it.
 import { useCall, type Run } from '../api.ts'
 import { asCli, asCurl, word } from '../copies.ts'
-import { useAct } from '../parts/act.tsx'
+import { ActButton } from '../parts/act.tsx'
 import { At, Copy, Countdown, Json, PageHead, Panel, Read, ResourceLink, Tag, useTitle } from '../parts/bits.tsx'
 import { Timeline } from '../parts/resource-tabs.tsx'
 import { runTone } from '../parts/run-rows.tsx'
@@ -115,74 +115,57 @@ function Whole({ run }: { readonly run: Run }) {
 }
 
 function Steer({ run }: { readonly run: Run }) {
-  const act = useAct()
   const refusal = useRefusal('steer') ?? (run.isOver ? 'The run has ended.' : null)
   const isHalted = run.state === 'parked' || run.state === 'waiting' || run.nextCallAt !== null
   const path = { run: run.id }
   return (
     <>
-      <button
-        type="button"
-        disabled={refusal !== null || !isHalted}
-        title={refusal ?? (isHalted ? undefined : 'It is not waiting for anything.')}
-        onClick={() =>
-          act({
-            route: 'retryRun',
-            title: `Retry ${run.operation} now`,
-            does: run.state === 'parked' ? 'Resume' : 'Retry now',
-            words: (
-              <p>The step at hand is called at once, with the same key: what was done already is not done twice.</p>
-            ),
-            given: () => ({ path }),
-            cli: () => asCli('retry', run.id),
-          })
-        }
+      <ActButton
+        refusal={refusal ?? (isHalted ? null : 'It is not waiting for anything.')}
+        act={{
+          route: 'retryRun',
+          title: `Retry ${run.operation} now`,
+          does: run.state === 'parked' ? 'Resume' : 'Retry now',
+          words: <p>The step at hand is called at once, with the same key: what was done already is not done twice.</p>,
+          given: () => ({ path }),
+          cli: () => asCli('retry', run.id),
+        }}
       >
         {run.state === 'parked' ? 'Resume' : 'Retry now'}
-      </button>
-      <button
-        type="button"
-        disabled={refusal !== null || run.state !== 'parked'}
-        title={refusal ?? (run.state === 'parked' ? undefined : 'Only a parked run can skip its step.')}
-        onClick={() =>
-          act({
-            route: 'skipStep',
-            title: 'Skip the step at hand',
-            does: 'Skip step',
-            danger: true,
-            reason: 'needed',
-            confirm: run.resource.id,
-            words: (
-              <p>You vouch that the work of this step is done: the run goes on with the next one as if it were.</p>
-            ),
-            given: ({ reason }) => ({ path, body: { reason } }),
-            cli: ({ reason }) => asCli('skip', run.id, '--reason', word(reason)),
-          })
-        }
+      </ActButton>
+      <ActButton
+        refusal={refusal ?? (run.state === 'parked' ? null : 'Only a parked run can skip its step.')}
+        act={{
+          route: 'skipStep',
+          title: 'Skip the step at hand',
+          does: 'Skip step',
+          danger: true,
+          reason: 'needed',
+          confirm: run.resource.id,
+          words: <p>You vouch that the work of this step is done: the run goes on with the next one as if it were.</p>,
+          given: ({ reason }) => ({ path, body: { reason } }),
+          cli: ({ reason }) => asCli('skip', run.id, '--reason', word(reason)),
+        }}
       >
         Skip step
-      </button>
-      <button
-        type="button"
+      </ActButton>
+      <ActButton
         className="danger-outline"
-        disabled={refusal !== null}
-        title={refusal ?? undefined}
-        onClick={() =>
-          act({
-            route: 'cancelRun',
-            title: `Cancel ${run.operation}`,
-            does: 'Cancel the run',
-            danger: true,
-            reason: 'needed',
-            confirm: run.resource.id,
-            words: <p>The run is taken as failed: what its lifecycle declares for that follows, undo included.</p>,
-            given: ({ reason }) => ({ path, body: { reason } }),
-            cli: ({ reason }) => asCli('cancel', run.id, '--reason', word(reason)),
-          })
-        }
+        refusal={refusal}
+        act={{
+          route: 'cancelRun',
+          title: `Cancel ${run.operation}`,
+          does: 'Cancel the run',
+          danger: true,
+          reason: 'needed',
+          confirm: run.resource.id,
+          words: <p>The run is taken as failed: what its lifecycle declares for that follows, undo included.</p>,
+          given: ({ reason }) => ({ path, body: { reason } }),
+          cli: ({ reason }) => asCli('cancel', run.id, '--reason', word(reason)),
+        }}
       >
         Cancel
-      </button>
+      </ActButton>
     </>
   )
 }

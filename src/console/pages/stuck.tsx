@@ -1,7 +1,7 @@
 // What is stuck, failed or struggling, grouped by cause, and the incidents that no crash explains.
 import { useCall, type Resource } from '../api.ts'
 import { useEvents } from '../live.ts'
-import { useAct } from '../parts/act.tsx'
+import { ActButton } from '../parts/act.tsx'
 import {
   Age,
   At,
@@ -141,7 +141,6 @@ export default function Stuck() {
 
 function Incidents() {
   const incidents = useCall('listIncidents', { query: { pageSize: 100 } }, { everyMs: 10_000 })
-  const act = useAct()
   const refusal = useRefusal('steer')
   return (
     <Panel title="Incidents" note="stuck resources that no crash explains: bugs to report">
@@ -162,25 +161,21 @@ function Incidents() {
                 <Json value={incident.evidence} />
                 <div className="row">
                   <Copy text={`${incident.text}\n\n${JSON.stringify(incident, null, 2)}`} label="Copy as a report" />
-                  <button
-                    type="button"
+                  <ActButton
                     className="small"
-                    disabled={refusal !== null}
-                    title={refusal ?? undefined}
-                    onClick={() =>
-                      act({
-                        route: 'closeIncident',
-                        title: 'Close the incident',
-                        does: 'Close',
-                        reason: 'needed',
-                        words: <p>Somebody has looked. The evidence stays in the audit.</p>,
-                        given: ({ reason }) => ({ path: { incident: incident.id }, body: { reason } }),
-                        cli: ({ reason }) => asCli('incidents close', word(incident.id), '--reason', word(reason)),
-                      })
-                    }
+                    refusal={refusal}
+                    act={{
+                      route: 'closeIncident',
+                      title: 'Close the incident',
+                      does: 'Close',
+                      reason: 'needed',
+                      words: <p>Somebody has looked. The evidence stays in the audit.</p>,
+                      given: ({ reason }) => ({ path: { incident: incident.id }, body: { reason } }),
+                      cli: ({ reason }) => asCli('incidents close', word(incident.id), '--reason', word(reason)),
+                    }}
                   >
                     Close ...
-                  </button>
+                  </ActButton>
                 </div>
               </details>
             ))

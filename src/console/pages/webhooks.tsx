@@ -1,6 +1,6 @@
 // Events sent elsewhere: how far each webhook is, what it could not deliver, and its secret, which is shown once.
 import { useCall, type AnswerOf } from '../api.ts'
-import { useAct } from '../parts/act.tsx'
+import { ActButton } from '../parts/act.tsx'
 import { At, Copy, Empty, PageHead, Panel, Read, Tag, useTitle } from '../parts/bits.tsx'
 
 type Webhook = AnswerOf<'listWebhooks'>['items'][number]
@@ -16,36 +16,32 @@ export const Secret = ({ words, secret }: { readonly words: string; readonly sec
 export default function Webhooks() {
   useTitle('Webhooks')
   const webhooks = useCall('listWebhooks', {}, { everyMs: 3_000 })
-  const act = useAct()
   return (
     <>
       <PageHead title="Webhooks" lead="Events sent to an address: signed, in order, at least once.">
-        <button
-          type="button"
+        <ActButton
           className="primary"
-          onClick={() =>
-            act({
-              route: 'createWebhook',
-              title: 'New webhook',
-              does: 'Create',
-              words: <p>From now on every event is sent to the address. Left out, types and kinds mean all of them.</p>,
-              schema: {
-                properties: {
-                  url: { type: 'string' },
-                  types: { type: 'array', description: 'Such as ["opensds.volume"].' },
-                  kinds: { type: 'array', description: 'Such as ["landed"].' },
-                },
-                required: ['url'],
+          act={{
+            route: 'createWebhook',
+            title: 'New webhook',
+            does: 'Create',
+            words: <p>From now on every event is sent to the address. Left out, types and kinds mean all of them.</p>,
+            schema: {
+              properties: {
+                url: { type: 'string' },
+                types: { type: 'array', description: 'Such as ["opensds.volume"].' },
+                kinds: { type: 'array', description: 'Such as ["landed"].' },
               },
-              given: ({ input }) => ({ body: input as never }),
-              show: ({ secret }) => (
-                <Secret words="The secret its deliveries are signed with. It is shown this once." secret={secret} />
-              ),
-            })
-          }
+              required: ['url'],
+            },
+            given: ({ input }) => ({ body: input as never }),
+            show: ({ secret }) => (
+              <Secret words="The secret its deliveries are signed with. It is shown this once." secret={secret} />
+            ),
+          }}
         >
           New webhook
-        </button>
+        </ActButton>
       </PageHead>
       <Read from={webhooks}>
         {({ items }) =>
@@ -63,7 +59,6 @@ export default function Webhooks() {
 }
 
 function One({ webhook }: { readonly webhook: Webhook }) {
-  const act = useAct()
   const path = { webhook: webhook.id }
   const dead = useCall('listDeadLetters', { path, query: { pageSize: 20 } }, { enabled: webhook.deadLetters > 0 })
   return (
@@ -76,55 +71,46 @@ function One({ webhook }: { readonly webhook: Webhook }) {
       }
       actions={
         <>
-          <button
-            type="button"
+          <ActButton
             className="small"
-            onClick={() =>
-              act({
-                route: 'replayWebhook',
-                title: 'Send again',
-                does: 'Send again',
-                words: <p>From an event number on; left out, the dead letters.</p>,
-                schema: { properties: { after: { type: 'integer' } } },
-                given: ({ input }) => ({ path, body: input as never }),
-              })
-            }
+            act={{
+              route: 'replayWebhook',
+              title: 'Send again',
+              does: 'Send again',
+              words: <p>From an event number on; left out, the dead letters.</p>,
+              schema: { properties: { after: { type: 'integer' } } },
+              given: ({ input }) => ({ path, body: input as never }),
+            }}
           >
             Send again ...
-          </button>
-          <button
-            type="button"
+          </ActButton>
+          <ActButton
             className="small"
-            onClick={() =>
-              act({
-                route: 'rotateWebhook',
-                title: 'New secret',
-                does: 'Make a new secret',
-                words: <p>Deliveries are signed with both until the next rotation.</p>,
-                given: () => ({ path }),
-                show: ({ secret }) => <Secret words="The new secret. It is shown this once." secret={secret} />,
-              })
-            }
+            act={{
+              route: 'rotateWebhook',
+              title: 'New secret',
+              does: 'Make a new secret',
+              words: <p>Deliveries are signed with both until the next rotation.</p>,
+              given: () => ({ path }),
+              show: ({ secret }) => <Secret words="The new secret. It is shown this once." secret={secret} />,
+            }}
           >
             New secret ...
-          </button>
-          <button
-            type="button"
+          </ActButton>
+          <ActButton
             className="small danger-outline"
-            onClick={() =>
-              act({
-                route: 'deleteWebhook',
-                title: 'Delete the webhook',
-                does: 'Delete',
-                danger: true,
-                confirm: webhook.id,
-                words: <p>Nothing more is sent to {webhook.url}.</p>,
-                given: () => ({ path }),
-              })
-            }
+            act={{
+              route: 'deleteWebhook',
+              title: 'Delete the webhook',
+              does: 'Delete',
+              danger: true,
+              confirm: webhook.id,
+              words: <p>Nothing more is sent to {webhook.url}.</p>,
+              given: () => ({ path }),
+            }}
           >
             Delete ...
-          </button>
+          </ActButton>
         </>
       }
     >

@@ -46,6 +46,28 @@ export function useAct(): <Name extends RouteName>(act: Act<Name>) => void {
   return useContext(ActContext) as never
 }
 
+/** Opens the dialog when it is pressed. To whoever may not, it says why not instead. */
+export function ActButton<Name extends RouteName>(given: {
+  readonly act: Act<Name>
+  readonly className?: string
+  readonly refusal?: string | null
+  readonly children: ReactNode
+}) {
+  const act = useAct()
+  const refusal = given.refusal ?? null
+  return (
+    <button
+      type="button"
+      className={given.className}
+      disabled={refusal !== null}
+      title={refusal ?? undefined}
+      onClick={() => act(given.act)}
+    >
+      {given.children}
+    </button>
+  )
+}
+
 export function Acts({ children }: { readonly children: ReactNode }) {
   const [act, setAct] = useState<Act | null>(null)
   const open = useMemo(() => (next: Act<never>) => setAct(next as unknown as Act), [])

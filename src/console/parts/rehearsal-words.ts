@@ -1,9 +1,11 @@
 // Rehearsals in words: what can go wrong at a commit or a call, and what a moment is.
+import type * as contract from '../../protocol/lifecycle-routes.ts'
 import type { AnswerOf, Event } from '../api.ts'
 import { eventWords } from './words.ts'
 
 type Moment = AnswerOf<'rehearse'>['moments'][number]
 
+/** In the order in which they are offered. The contract takes one more. */
 export const commitFaults = [
   'crashBefore',
   'crashAfter',
@@ -12,7 +14,7 @@ export const commitFaults = [
   'pauseAfter',
   'unavailable',
   'delete',
-] as const
+] as const satisfies readonly (typeof contract.commitFaults)[number][]
 export const callFaults = [
   'crash',
   'vanish',
@@ -29,9 +31,11 @@ export const callFaults = [
   'throws',
   'again',
   'delete',
-] as const
+] as const satisfies readonly (typeof contract.callFaults)[number][]
 
-const words: Readonly<Record<string, string>> = {
+type FaultSpot = `commit ${(typeof contract.commitFaults)[number]}` | `call ${(typeof contract.callFaults)[number]}`
+
+const words: Readonly<Record<FaultSpot, string>> = {
   'commit crashBefore': 'the worker dies just before it is written',
   'commit crashAfter': 'the worker dies right after it is written',
   'commit vanishBefore': 'the worker vanishes before it is written; only its lease tells',
@@ -57,7 +61,8 @@ const words: Readonly<Record<string, string>> = {
   'call delete': 'somebody deletes it meanwhile',
 }
 
-export const faultWords = (at: 'commit' | 'call', fault: string): string => words[`${at} ${fault}`] ?? fault
+export const faultWords = (at: 'commit' | 'call', fault: string): string =>
+  (words as Readonly<Record<string, string>>)[`${at} ${fault}`] ?? fault
 
 /** Of `commit:3:crashAfter`. */
 export function strikeWords(strike: string): string {

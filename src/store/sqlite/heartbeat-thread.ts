@@ -9,34 +9,36 @@ const everyMs = leaseMs / 3
 
 // The lease was taken just now and needs no beat yet: what beating needs is loaded when the process has begun its work, which may be to
 // bring back what another left behind.
-// In a thread this ends the thread alone.
-if (Atomics.wait(flags, flag.stop, 0, everyMs / 2) !== 'timed-out') process.exit()
-const [{ Connection }, { beatSql, workersFile }] = await Promise.all([
-  import('./connection.ts'),
-  import('./workers.ts'),
-])
+if (Atomics.wait(flags, flag.stop, 0, everyMs / 2) === 'timed-out') await beatOn()
 
-// One try may not wait longer than a beat is worth.
-const connection = new Connection({
-  file: workersFile(file),
-  readonly: false,
-  synchronous: 'normal',
-  patienceMs: everyMs,
-})
-const renew = connection.prepare(beatSql)
-while (Atomics.load(flags, flag.stop) === 0) {
-  const at = process.hrtime.bigint()
-  try {
-    const now = systemClock.now()
-    const { changes } = connection.writing(() => renew.run(now, now + leaseMs, no, now))
-    if (changes !== 1) {
-      Atomics.store(flags, flag.lost, 1)
-      break
+async function beatOn(): Promise<void> {
+  const [{ Connection }, { beatSql, workersFile }] = await Promise.all([
+    import('./connection.ts'),
+    import('./workers.ts'),
+  ])
+
+  // One try may not wait longer than a beat is worth.
+  const connection = new Connection({
+    file: workersFile(file),
+    readonly: false,
+    synchronous: 'normal',
+    patienceMs: everyMs,
+  })
+  const renew = connection.prepare(beatSql)
+  while (Atomics.load(flags, flag.stop) === 0) {
+    const at = process.hrtime.bigint()
+    try {
+      const now = systemClock.now()
+      const { changes } = connection.writing(() => renew.run(now, now + leaseMs, no, now))
+      if (changes !== 1) {
+        Atomics.store(flags, flag.lost, 1)
+        break
+      }
+      Atomics.store(sent, 0, at)
+    } catch {
+      // Busy or failing: the next beat may succeed, and the age tells the owner when it is too late.
     }
-    Atomics.store(sent, 0, at)
-  } catch {
-    // Busy or failing: the next beat may succeed, and the age tells the owner when it is too late.
+    Atomics.wait(flags, flag.stop, 0, everyMs)
   }
-  Atomics.wait(flags, flag.stop, 0, everyMs)
+  connection.close()
 }
-connection.close()

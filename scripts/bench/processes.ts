@@ -17,11 +17,8 @@ export function build(say: (text: string) => void): void {
   const mark = join(built, 'child.js')
   if (!existsSync(mark) || statSync(mark).mtimeMs < newest) {
     say('building the package')
-    const tsc = spawnSync(join(root, 'node_modules', '.bin', 'tsc'), ['-p', 'tsconfig.build.json'], {
-      cwd: root,
-      encoding: 'utf8',
-    })
-    if (tsc.status !== 0) throw new Error(`the build failed:\n${tsc.stdout}`)
+    const bundling = spawnSync(process.execPath, [join(root, 'scripts', 'bundle.mjs')], { cwd: root, encoding: 'utf8' })
+    if (bundling.status !== 0) throw new Error(`the build failed:\n${bundling.stdout}${bundling.stderr}`)
   }
   mkdirSync(built, { recursive: true })
   for (const name of ['child', 'lifecycle']) {

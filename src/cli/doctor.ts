@@ -117,9 +117,9 @@ async function server(data: string, options: ReachOptions): Promise<Finding[]> {
     const { api, where, close } = await reach({ ...options, data })
     const ready = await api.call('readyz', {}).catch(() => null)
     const healing = await api.call('getHealing', {})
-    const stuck = (await api.call('listStuck', {})).items.length
-    const incidents = (await api.call('listIncidents', {})).items.length
-    const orphans = (await api.call('listOrphans', {})).items.length
+    const { items: stuck, nextPageToken: moreStuck } = await api.call('listStuck', { query: { pageSize: 500 } })
+    const incidents = (await api.call('listIncidents', { query: { pageSize: 500 } })).items.length
+    const orphans = (await api.call('listOrphans', { query: { pageSize: 500 } })).items.length
     const audit = await api.call('verifyAudit', {})
     await close()
     const open = healing.breakers.filter(({ isOpen }) => isOpen)
@@ -134,7 +134,13 @@ async function server(data: string, options: ReachOptions): Promise<Finding[]> {
       open.length === 0
         ? well('breakers', 'all closed')
         : bad('breakers', `open for ${open.map(({ type }) => type).join(', ')}`, 'homeostat healing tells why.'),
-      stuck === 0 ? well('stuck', 'nothing') : doubtful('stuck', counted(stuck, 'resource'), 'homeostat stuck'),
+      stuck.length === 0
+        ? well('stuck', 'nothing')
+        : doubtful(
+            'stuck',
+            `${counted(stuck.length, 'resource')}${moreStuck === null ? '' : ' and more'}`,
+            'homeostat stuck',
+          ),
       incidents === 0 ? well('incidents', 'none') : doubtful('incidents', String(incidents), 'homeostat incidents'),
       orphans === 0 ? well('orphans', 'none') : doubtful('orphans', String(orphans), 'homeostat orphans'),
       audit.isSound

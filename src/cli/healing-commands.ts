@@ -1,18 +1,28 @@
 // Commands for the person on call: what is stuck, what healing would do, what was left behind, and whom to ask.
 import type { Command } from 'commander'
+import type { HttpClient } from '../client/http-client.ts'
+import type { Answer } from '../protocol/route.ts'
+import type { Routes } from '../protocol/routes.ts'
+import { numberOf } from './asking-commands.ts'
 import { CliError, exits } from './cli-error.ts'
 import { foundWords } from './event-words.ts'
 import { refNamed, wordOf } from './names.ts'
+import { firstOf } from './paging.ts'
 import { beside, counted, lasting, shown } from './print.ts'
 import { asking, type Asking } from './shell.ts'
 
 export function healingCommands(program: Command): void {
-  program.command('stuck').description('what is stuck now').action(asking(stuck))
+  program
+    .command('stuck')
+    .description('what is stuck now')
+    .option('-n, --limit <n>', 'at most so many', '500')
+    .action(asking(stuck))
   program
     .command('heal')
     .description('a healing pass now; or one resource, whatever modes, budget and breaker say')
     .argument('[resource]')
     .option('--dry-run', 'only say what would be done')
+    .option('-n, --limit <n>', 'of --dry-run: at most so many', '500')
     .option('--reason <why>', 'needed with a resource')
     .action(asking(heal))
   program.command('healing').description('modes, breakers and what was healed').action(asking(healing))
@@ -46,8 +56,15 @@ export function healingCommands(program: Command): void {
     .action(asking(drain))
 }
 
-async function stuck({ api, printer }: Asking<object>): Promise<void> {
-  const { items } = await api.call('listStuck', {})
+interface Limited {
+  readonly limit: string
+}
+
+const moreThan = (most: number): string => `More than ${most}: -n shows more.`
+
+async function stuck({ api, printer, options }: Asking<Limited>): Promise<void> {
+  const most = numberOf(options.limit, '--limit')
+  const { items, isAll } = await firstOf(most, (query) => api.call('listStuck', { query }))
   if (printer.isJson) return printer.json(items)
   if (items.length === 0) return printer.line('Nothing is stuck.')
   printer.table(
@@ -60,19 +77,21 @@ async function stuck({ api, printer }: Asking<object>): Promise<void> {
       rule,
     ]),
   )
+  if (!isAll) printer.note(printer.dim(moreThan(most)))
 }
 
-interface HealOptions {
+interface HealOptions extends Limited {
   readonly dryRun?: boolean
   readonly reason?: string
 }
 
 async function heal({ api, printer, options }: Asking<HealOptions>, given?: string): Promise<void> {
   if (options.dryRun) {
-    const { items } = await api.call('previewHealing', {})
+    const most = numberOf(options.limit, '--limit')
+    const { items, isAll } = await firstOf(most, (query) => api.call('previewHealing', { query }))
     if (printer.isJson) return printer.json(items)
     if (items.length === 0) return printer.line('Nothing would be healed: nothing is stuck.')
-    return printer.table(
+    printer.table(
       ['RESOURCE', 'STATUS', 'WHY', 'WOULD', 'HELD'],
       items.map((one) => [
         wordOf(one.resource),
@@ -82,6 +101,8 @@ async function heal({ api, printer, options }: Asking<HealOptions>, given?: stri
         one.held ?? '',
       ]),
     )
+    if (!isAll) printer.note(printer.dim(moreThan(most)))
+    return
   }
   if (given === undefined) {
     await api.call('runHealing', {})
@@ -132,7 +153,7 @@ async function healing({ api, printer }: Asking<object>): Promise<void> {
 }
 
 async function listOrphans({ api, printer }: Asking<object>): Promise<void> {
-  const { items, strays } = await api.call('listOrphans', { query: { pageSize: 500 } })
+  const { items, strays } = await allOrphans(api)
   if (printer.isJson) return printer.json({ items, strays })
   if (items.length === 0 && strays.length === 0) return printer.line('No orphans.')
   if (items.length > 0)
@@ -156,9 +177,20 @@ async function listOrphans({ api, printer }: Asking<object>): Promise<void> {
   }
 }
 
+/** However many there are: who cleans up wants to see, and to sweep, all of them. */
+async function allOrphans(api: HttpClient) {
+  let strays: Answer<Routes['listOrphans']>['strays'] = []
+  const { items } = await firstOf(Infinity, async (query) => {
+    const answer = await api.call('listOrphans', { query })
+    strays = answer.strays
+    return answer
+  })
+  return { items, strays }
+}
+
 async function named({ api }: Asking<object>, given: readonly string[]): Promise<readonly string[]> {
   if (given.length > 0) return given
-  return (await api.call('listOrphans', { query: { pageSize: 500 } })).items.map(({ id }) => id)
+  return (await allOrphans(api)).items.map(({ id }) => id)
 }
 
 type Reasoned = Asking<{ readonly reason: string }>

@@ -2,13 +2,13 @@
 import { HomeostatError } from '../base/errors.ts'
 import type { Decision } from '../decision/decision.ts'
 import { previewHeal, type HealPreview } from '../decision/preview.ts'
-import type { Resource } from '../decision/state.ts'
+import type { No, Resource } from '../decision/state.ts'
 import type { Plans } from '../lifecycle/plan.ts'
 import type { Beside } from '../store/store.ts'
 import type { Door } from './door.ts'
 import type { Breaker, HealingMode, HealingPolicy, Score } from './healing-policy.ts'
 import { askNamed, read } from './read.ts'
-import { findOverdue, findOwnerLost, findUnowned, type Stuck, type StuckContext } from './stuck.ts'
+import { findOverdue, findOwnerLost, findUnowned, type Stuck, type StuckContext, type StuckPage } from './stuck.ts'
 import { typeOrder } from './type-order.ts'
 
 export interface HealControlContext extends StuckContext {
@@ -25,6 +25,25 @@ export interface PreviewRow extends HealPreview {
   readonly held: string | null
 }
 
+/** The ways of being stuck that are looked for, in this order. */
+export const stuckWays = ['ownerLost', 'unowned', 'overdue'] as const
+
+/** Where a page of what is stuck begins: in which way, and after which resource. */
+export interface StuckPlace {
+  readonly way: (typeof stuckWays)[number]
+  readonly after: No
+}
+
+export interface StuckQuery {
+  readonly limit?: number | undefined
+  /** Left out: of all. */
+  readonly tenant?: string | undefined
+  /** Left out: from the first on. */
+  readonly from?: StuckPlace | undefined
+}
+
+const firstPlace: StuckPlace = { way: stuckWays[0], after: 0 }
+
 export class HealControl {
   readonly #context: HealControlContext
 
@@ -32,33 +51,60 @@ export class HealControl {
     this.#context = context
   }
 
-  /** Everything that is stuck now, of all or of one tenant, owners before owned. */
+  /** What is stuck now, of all or of one tenant, owners before owned. */
   async stuck(limit = 1_000, tenant?: string): Promise<readonly Stuck[]> {
-    const { store, clock, plans } = this.#context
+    return (await this.stuckPage({ limit, tenant })).stuck
+  }
+
+  /** The same page by page; `next` is null when there is no more. */
+  async stuckPage(query: StuckQuery): Promise<{ readonly stuck: readonly Stuck[]; readonly next: StuckPlace | null }> {
+    const { limit = 1_000, tenant, from = firstPlace } = query
+    const look = await this.#looks(tenant)
+    const found: Stuck[] = []
+    let next: StuckPlace | null = from
+    while (next !== null && found.length < limit) {
+      const { way, after }: StuckPlace = next
+      const page = await look[way](after)
+      const taken = page.stuck.slice(0, limit - found.length)
+      found.push(...taken)
+      next = taken.length < page.stuck.length ? { way, after: taken.at(-1)!.resource.no } : placeAfter(way, page.next)
+    }
+    const order = typeOrder(this.#context.plans)
+    const rank = ({ resource }: Stuck) => order.get(resource.type) ?? 0
+    return { stuck: found.sort((a, b) => rank(a) - rank(b) || a.resource.no - b.resource.no), next }
+  }
+
+  async #looks(tenant: string | undefined): Promise<Record<StuckPlace['way'], (after: No) => Promise<StuckPage>>> {
+    const { store, clock } = this.#context
     const context = { ...this.#context, tenant }
     const rows = await store.workers(clock.now())
     const gone = rows.filter((row) => row.state !== 'live').map((row) => row.no)
     const live = new Set(rows.filter((row) => row.state === 'live').map((row) => row.no))
-    const found: Stuck[] = []
-    if (gone.length > 0) await collect(found, limit, (after) => findOwnerLost(context, gone, after))
-    await collect(found, limit, (after) => findUnowned(context, after))
-    await collect(found, limit, (after) => findOverdue(context, live, after))
-    const order = typeOrder(plans)
-    const rank = ({ resource }: Stuck) => order.get(resource.type) ?? 0
-    return found.sort((a, b) => rank(a) - rank(b) || a.resource.no - b.resource.no).slice(0, limit)
+    return {
+      ownerLost: async (after) => (gone.length === 0 ? { stuck: [], next: null } : findOwnerLost(context, gone, after)),
+      unowned: (after) => findUnowned(context, after),
+      overdue: (after) => findOverdue(context, live, after),
+    }
   }
 
   /** What would be healed and how, in words; nothing is done. */
   async preview(limit = 200, tenant?: string): Promise<readonly PreviewRow[]> {
+    return (await this.previewPage({ limit, tenant })).rows
+  }
+
+  /** The same page by page, as `stuckPage`. */
+  async previewPage(
+    query: StuckQuery,
+  ): Promise<{ readonly rows: readonly PreviewRow[]; readonly next: StuckPlace | null }> {
     const { plans, policy } = this.#context
-    const stuck = await this.stuck(limit, tenant)
+    const { stuck, next } = await this.stuckPage(query)
     await policy.load()
     const rows: PreviewRow[] = []
     for (const { resource, found } of stuck) {
       const preview = await read(this.#context, (situation) => previewHeal(plans, situation, resource, found))
       rows.push({ ...preview, mode: policy.modeOf(resource), held: policy.held(resource, found) })
     }
-    return rows
+    return { rows, next }
   }
 
   /** A pass now, whatever the rhythm. */
@@ -141,14 +187,9 @@ export class HealControl {
   }
 }
 
-async function collect(
-  found: Stuck[],
-  limit: number,
-  find: (after: number) => Promise<{ readonly stuck: readonly Stuck[]; readonly next: number | null }>,
-): Promise<void> {
-  for (let after: number | null = 0; after !== null && found.length < limit;) {
-    const page: Awaited<ReturnType<typeof find>> = await find(after)
-    found.push(...page.stuck)
-    after = page.next
-  }
+/** In the same way, or where the next one begins. */
+function placeAfter(way: StuckPlace['way'], after: No | null): StuckPlace | null {
+  if (after !== null) return { way, after }
+  const next = stuckWays[stuckWays.indexOf(way) + 1]
+  return next === undefined ? null : { way: next, after: 0 }
 }

@@ -12,9 +12,9 @@ export const operationsRoutes = {
     path: '/v1/stuck',
     permission: 'read',
     group: 'healing',
-    words: 'Everything that is stuck now, owners before owned.',
-    query: z.strictObject({ pageSize: paging.pageSize }),
-    answer: z.object({ items: z.array(shape.stuck) }),
+    words: 'Everything that is stuck now; in a page owners come before owned.',
+    query: z.strictObject(paging),
+    answer: pageOf(shape.stuck),
   }),
   getHealing: row({
     method: 'GET',
@@ -31,8 +31,8 @@ export const operationsRoutes = {
     permission: 'read',
     group: 'healing',
     words: 'What would be healed and how, in words; nothing is done.',
-    query: z.strictObject({ pageSize: paging.pageSize }),
-    answer: z.object({ items: z.array(shape.healPreview) }),
+    query: z.strictObject(paging),
+    answer: pageOf(shape.healPreview),
   }),
   runHealing: row({
     method: 'POST',

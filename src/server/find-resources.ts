@@ -10,7 +10,7 @@ import type { filter } from '../protocol/shapes.ts'
 import type { ListQuery } from '../store/store.ts'
 import type { Call } from './call.ts'
 import { sees } from './principal.ts'
-import { tenantFor, tokenNumber } from './reach.ts'
+import { stuckPlaceOf, stuckToken, tenantFor, tokenNumber } from './reach.ts'
 
 export type Filter = Omit<z.infer<typeof filter>, 'type'>
 type ListCall = Call<'listResources' | 'listAllResources'>
@@ -26,27 +26,41 @@ export async function findResources(
   query: ListCall['query'],
 ): Promise<Answer<Routes['listResources']>> {
   const { wire } = call.services
-  const after = query.pageToken === undefined ? 0 : tokenNumber(query.pageToken)
-  const found = query.stuck === 'true' ? await stuckOnes(call, plan, after) : null
-  const { resources, next } =
-    found === null
-      ? await pageOf(call, plan, query, after, query.pageSize)
-      : cut(found.filter(fits(plan, query)), query.pageSize)
+  const isStuck = query.stuck === 'true'
+  const { resources, next } = isStuck ? await stuckOnes(call, plan, query) : await pageOf(call, plan, query)
   const items = await wire.resources(call.principal, resources)
-  const total = query.total === 'true' ? await countAll(call, plan, query) : undefined
-  return { items, nextPageToken: next === null ? null : String(next), ...(total === undefined ? {} : { total }) }
+  const total = query.total === 'true' && !isStuck ? await countAll(call, plan, query) : undefined
+  return { items, nextPageToken: next, ...(total === undefined ? {} : { total }) }
 }
 
-function cut(resources: readonly Resource[], limit: number) {
-  return { resources: resources.slice(0, limit), next: resources.length > limit ? resources[limit - 1]!.no : null }
+interface Page {
+  readonly resources: readonly Resource[]
+  readonly next: string | null
 }
 
-async function stuckOnes(call: ListCall, plan: Plan | null, after: number): Promise<Resource[]> {
-  const stuck = await call.services.engine.heal.stuck(pageMax, call.principal.tenant ?? undefined)
-  return stuck
-    .map(({ resource }) => resource)
-    .filter((one) => one.no > after && (plan === null || one.type === plan.type))
-    .sort((a, b) => a.no - b.no)
+/** What is stuck is found by how it is stuck: everything else of the filter is looked at here. */
+async function stuckOnes(call: ListCall, plan: Plan | null, given: ListCall['query']): Promise<Page> {
+  const { heal } = call.services.engine
+  const query = await storeQuery(call, plan, given)
+  const resources: Resource[] = []
+  if (query === null) return { resources, next: null }
+  const { type, status, tenant, parent, name } = query
+  const isFit = fits(plan, given)
+  const isWanted = (one: Resource) =>
+    (type === undefined || one.type === type) &&
+    (status === undefined || status.includes(one.status)) &&
+    (parent === undefined || one.parent === parent) &&
+    (name === undefined || one.name === name) &&
+    isFit(one)
+  let from = stuckPlaceOf(given.pageToken)
+  for (let seen = 0; ;) {
+    const { stuck, next } = await heal.stuckPage({ limit: given.pageSize - resources.length, tenant, from })
+    for (const { resource } of stuck) if (isWanted(resource)) resources.push(resource)
+    seen += stuck.length
+    if (next === null || resources.length === given.pageSize || seen >= scanMax)
+      return { resources, next: stuckToken(next) }
+    from = next
+  }
 }
 
 /** The part of a filter that the store finds by itself. Null: nothing can fit. */
@@ -96,13 +110,14 @@ export function fits(plan: Plan | null, given: Filter): (resource: Resource) => 
       ))
 }
 
-async function pageOf(call: ListCall, plan: Plan | null, given: Filter, after: number, limit: number) {
+async function pageOf(call: ListCall, plan: Plan | null, given: ListCall['query']): Promise<Page> {
   const query = await storeQuery(call, plan, given)
+  const limit = given.pageSize
   const resources: Resource[] = []
   if (query === null) return { resources, next: null }
   const isWanted = fits(plan, given)
   let seen = 0
-  let at = after
+  let at = given.pageToken === undefined ? 0 : tokenNumber(given.pageToken)
   while (resources.length < limit && seen < scanMax) {
     const size = given.q === undefined ? limit - resources.length : pageMax
     const { resources: page, next } = await call.services.engine.list({ ...query, after: at, limit: size })
@@ -114,7 +129,7 @@ async function pageOf(call: ListCall, plan: Plan | null, given: Filter, after: n
     seen += page.length
     if (next === null && at === (page.at(-1)?.no ?? at)) return { resources, next: null }
   }
-  return { resources, next: at }
+  return { resources, next: String(at) }
 }
 
 /** Undefined when there are too many to count. */

@@ -3,8 +3,8 @@ import { isoTime } from '../base/clock.ts'
 import { HomeostatError } from '../base/errors.ts'
 import type { Incident, Resource } from '../decision/state.ts'
 import { Reply, type Call, type Handlers } from './call.ts'
-import { sees } from './principal.ts'
-import { tokenNumber } from './reach.ts'
+import { sees, type Principal } from './principal.ts'
+import { stuckPlaceOf, stuckToken, tokenNumber } from './reach.ts'
 import { changedMeanwhile } from './objects.ts'
 import type { Services } from './services.ts'
 import { isOrphan, ledgerEntryOf } from './wire.ts'
@@ -25,10 +25,19 @@ type Names =
   | 'closeIncident'
   | 'listWorkers'
 
+const stuckQuery = (
+  principal: Principal,
+  query: { readonly pageSize: number; readonly pageToken?: string | undefined },
+) => ({
+  limit: query.pageSize,
+  tenant: principal.tenant ?? undefined,
+  from: stuckPlaceOf(query.pageToken),
+})
+
 export const healingHandlers: Handlers<Names> = {
   async listStuck({ services, principal, query }) {
     const { engine, wire } = services
-    const stuck = await engine.heal.stuck(query.pageSize, principal.tenant ?? undefined)
+    const { stuck, next } = await engine.heal.stuckPage(stuckQuery(principal, query))
     const resources = await wire.resources(
       principal,
       stuck.map(({ resource }) => resource),
@@ -39,11 +48,12 @@ export const healingHandlers: Handlers<Names> = {
         found,
         rule: engine.plans.get(type)?.heal.get(status)?.words ?? '',
       })),
+      nextPageToken: stuckToken(next),
     }
   },
   getHealing: ({ services }) => healingOf(services),
   async previewHealing({ services, principal, query }) {
-    const rows = await services.engine.heal.preview(query.pageSize, principal.tenant ?? undefined)
+    const { rows, next } = await services.engine.heal.previewPage(stuckQuery(principal, query))
     return {
       items: rows.map(({ type, id, status, found, rule, would, acts, mode, held }) => ({
         resource: { type, id },
@@ -55,6 +65,7 @@ export const healingHandlers: Handlers<Names> = {
         mode,
         held,
       })),
+      nextPageToken: stuckToken(next),
     }
   },
   async runHealing(call) {

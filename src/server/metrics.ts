@@ -69,7 +69,10 @@ export class Metrics {
   readonly #heals = this.#counter('homeostat_heals_total', 'Healings.', ['type', 'state', 'rule', 'result'])
   readonly #breakers = this.#gauge('homeostat_heal_breaker_open', '1: healing of the type is held.', ['type'])
   readonly #lastPass = this.#gauge('homeostat_heal_last_pass_timestamp_seconds', 'When the last healing pass ended.')
-  readonly #stuck = this.#gauge('homeostat_stuck_resources', 'Resources that are stuck now.', ['type', 'state'])
+  readonly #stuck = this.#gauge('homeostat_stuck_resources', 'Resources that are stuck now, counted up to 1,000.', [
+    'type',
+    'state',
+  ])
   readonly #orphans = this.#gauge('homeostat_orphans', 'Things in the real world that nobody owns.', ['type'])
   readonly #leaseLost = this.#counter('homeostat_lease_lost_total', 'Runs that were taken over from a lost owner.', [])
   readonly #fenced = this.#counter('homeostat_fenced_writes_total', 'Late outcomes that were refused.', [])

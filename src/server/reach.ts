@@ -1,5 +1,6 @@
 // How far a principal reaches: his tenant in what he creates and refers to, and the pages he was given.
 import { HomeostatError } from '../base/errors.ts'
+import { stuckWays, type StuckPlace } from '../engine/heal-control.ts'
 import type { Plan } from '../lifecycle/plan.ts'
 import type { Call } from './call.ts'
 import { sees, type Principal } from './principal.ts'
@@ -40,6 +41,18 @@ export function tokenNumber(token: string): number {
   if (/^\d{1,15}$/.test(token)) return Number(token)
   throw noToken(token)
 }
+
+/** Where a page of what is stuck begins. */
+export function stuckPlaceOf(token: string | undefined): StuckPlace | undefined {
+  if (token === undefined) return undefined
+  const [, name, after] = /^(\w+)-(\d{1,15})$/.exec(token) ?? []
+  const way = stuckWays.find((one) => one === name)
+  if (way === undefined) throw noToken(token)
+  return { way, after: Number(after) }
+}
+
+export const stuckToken = (place: StuckPlace | null): string | null =>
+  place === null ? null : `${place.way}-${place.after}`
 
 export const noToken = (token: string): HomeostatError =>
   new HomeostatError('request_invalid', `'${token.slice(0, 50)}' is no page token. Take it from the page before.`)

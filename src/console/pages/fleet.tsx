@@ -73,6 +73,9 @@ function Figures({
   const lastPass = healing.data?.lastPassAgeMs
   const stuckCount = stuck.data?.items.length ?? 0
   const orphanCount = (orphans.data?.items.length ?? 0) + (orphans.data?.strays.length ?? 0)
+  // Figures of a first page are not called the whole.
+  const orMore = (count: number, page: { readonly nextPageToken: string | null } | undefined) =>
+    page?.nextPageToken == null ? count : `${count}+`
   return (
     <div className="figures">
       <Figure href="/resources" label="Resources" value={counts.reduce((all, one) => all + sum(one.counts), 0)} />
@@ -83,8 +86,18 @@ function Figures({
         tone={moving > 0 ? 'info' : ''}
       />
       <Figure href={toList({ kind: 'failed' })} label="Failed" value={failed} tone={failed > 0 ? 'bad' : ''} />
-      <Figure href="/stuck" label="Stuck" value={stuckCount} tone={stuckCount > 0 ? 'bad' : 'good'} />
-      <Figure href="/orphans" label="Orphans" value={orphanCount} tone={orphanCount > 0 ? 'warn' : ''} />
+      <Figure
+        href="/stuck"
+        label="Stuck"
+        value={orMore(stuckCount, stuck.data)}
+        tone={stuckCount > 0 ? 'bad' : 'good'}
+      />
+      <Figure
+        href="/orphans"
+        label="Orphans"
+        value={orMore(orphanCount, orphans.data)}
+        tone={orphanCount > 0 ? 'warn' : ''}
+      />
       {seesAll && (
         <Figure
           href="/runs?state=ended"

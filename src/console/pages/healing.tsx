@@ -62,7 +62,7 @@ function Preview() {
   return (
     <Panel title="What healing would do now" note="in words; nothing is done by looking">
       <Read from={preview}>
-        {({ items }) =>
+        {({ items, nextPageToken }) =>
           items.length === 0 ? (
             <Empty title="Nothing is to be healed." />
           ) : (
@@ -82,6 +82,7 @@ function Preview() {
                   <HealNow resource={one.resource} rule={one.rule} />
                 </li>
               ))}
+              {nextPageToken !== null && <li className="quiet">And more: these are the first {items.length}.</li>}
             </ul>
           )
         }

@@ -20,7 +20,11 @@ import {
 import { HealNow } from '../parts/why.tsx'
 import { foundWords } from '../parts/words.ts'
 import { asCli, word } from '../copies.ts'
+import { Link } from '../route.tsx'
 import { useRefusal } from '../session.tsx'
+
+/** Of one cause; the others differ only in their names. */
+const shownOfGroup = 50
 
 interface Group {
   readonly cause: string
@@ -104,7 +108,7 @@ export default function Stuck() {
                       </tr>
                     </thead>
                     <tbody>
-                      {members.slice(0, 50).map(({ resource, rule }) => (
+                      {members.slice(0, shownOfGroup).map(({ resource, rule }) => (
                         <tr key={`${resource.type}/${resource.id}`}>
                           <td>
                             <ResourceLink of={resource} />
@@ -129,11 +133,20 @@ export default function Stuck() {
                     </tbody>
                   </table>
                 </Scroll>
+                {members.length > shownOfGroup && (
+                  <p className="quiet">And {members.length - shownOfGroup} more of the same cause.</p>
+                )}
               </Panel>
             ))
           )
         }
       </Read>
+      {stuck.data?.nextPageToken != null && (
+        <p className="quiet">
+          More are stuck than the {stuck.data.items.length} above.{' '}
+          <Link href="/resources?stuck=true">List them all</Link>
+        </p>
+      )}
       <Incidents />
     </>
   )

@@ -102,7 +102,9 @@ export function Shell({ children }: { readonly children: ReactNode }) {
                 <Link key={href} href={href} aria-current={here === href ? 'page' : undefined}>
                   <Icon name={icon} /> {label}
                   {href === '/stuck' && stuckCount > 0 && (
-                    <span className="pill bad">{stuckCount >= 100 ? '100+' : stuckCount}</span>
+                    <span className="pill bad">
+                      {stuck.data?.nextPageToken == null ? stuckCount : `${stuckCount}+`}
+                    </span>
                   )}
                 </Link>
               ))}

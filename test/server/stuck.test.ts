@@ -1,0 +1,43 @@
+// However many are stuck, every list of them leads to all of them, and says when it is not the whole.
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { openShop, type Shop } from './workshop.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const ids = Array.from({ length: 7 }, (_, index) => `g-${index}`)
+let shop: Shop
+beforeEach(async () => {
+  shop = await openShop()
+  await shop.ask('PUT', '/v1/healing/modes/shop.box/Growing', { body: { mode: 'off', reason: 'test' } })
+  const grown = ids.map((id) => JSON.stringify({ id, status: 'Growing', properties: { size: 1 } }))
+  await shop.ask('POST', '/v1/resources/shop.box:import?reason=test', {
+    text: grown.join('\n'),
+    headers: { 'content-type': 'application/x-ndjson' },
+  })
+})
+afterEach(() => shop.close())
+
+const read = async (path: string) => (await shop.ask('GET', path)).json
+
+test.each([
+  ['/v1/stuck?pageSize=3', (item: { resource: { id: string } }) => item.resource.id],
+  ['/v1/healing/preview?pageSize=3', (item: { resource: { id: string } }) => item.resource.id],
+  ['/v1/resources?stuck=true&pageSize=3', (item: { id: string }) => item.id],
+  ['/v1/resources/shop.box?stuck=true&status=Growing&pageSize=3', (item: { id: string }) => item.id],
+])('%s leads to all of them', async (path, idOf) => {
+  const found: string[] = []
+  for (let token: string | null = ''; token !== null;) {
+    const page = await read(token === '' ? path : `${path}&pageToken=${token}`)
+    expect(page.items.length).toBeLessThanOrEqual(3)
+    found.push(...page.items.map(idOf))
+    token = page.nextPageToken
+  }
+  expect(found.toSorted()).toEqual(ids)
+  expect((await read(`${path}&pageToken=unowned`)).code).toBe('request_invalid')
+})
+
+test('a page that has all of them says so', async () => {
+  expect((await read('/v1/stuck')).nextPageToken).toBeNull()
+  expect((await read('/v1/resources?stuck=true&q=g-3')).items).toMatchObject([{ id: 'g-3' }])
+  expect(await read('/v1/resources?stuck=true&kind=stable')).toEqual({ items: [], nextPageToken: null })
+})

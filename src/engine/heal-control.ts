@@ -8,7 +8,15 @@ import type { Beside } from '../store/store.ts'
 import type { Door } from './door.ts'
 import type { Breaker, HealingMode, HealingPolicy, Score } from './healing-policy.ts'
 import { askNamed, read } from './read.ts'
-import { findOverdue, findOwnerLost, findUnowned, type Stuck, type StuckContext, type StuckPage } from './stuck.ts'
+import {
+  findHow,
+  findOverdue,
+  findOwnerLost,
+  findUnowned,
+  type Stuck,
+  type StuckContext,
+  type StuckPage,
+} from './stuck.ts'
 import { typeOrder } from './type-order.ts'
 
 export interface HealControlContext extends StuckContext {
@@ -96,15 +104,25 @@ export class HealControl {
   async previewPage(
     query: StuckQuery,
   ): Promise<{ readonly rows: readonly PreviewRow[]; readonly next: StuckPlace | null }> {
-    const { plans, policy } = this.#context
     const { stuck, next } = await this.stuckPage(query)
-    await policy.load()
+    await this.#context.policy.load()
     const rows: PreviewRow[] = []
-    for (const { resource, found } of stuck) {
-      const preview = await read(this.#context, (situation) => previewHeal(plans, situation, resource, found))
-      rows.push({ ...preview, mode: policy.modeOf(resource), held: policy.held(resource, found) })
-    }
+    for (const one of stuck) rows.push(await this.#preview(one))
     return { rows, next }
+  }
+
+  /** The same of one resource; null: it is not stuck. */
+  async previewOf(resource: Resource): Promise<PreviewRow | null> {
+    const found = await findHow(this.#context, resource)
+    if (found === null) return null
+    await this.#context.policy.load()
+    return this.#preview({ resource, found })
+  }
+
+  async #preview({ resource, found }: Stuck): Promise<PreviewRow> {
+    const { plans, policy } = this.#context
+    const preview = await read(this.#context, (situation) => previewHeal(plans, situation, resource, found))
+    return { ...preview, mode: policy.modeOf(resource), held: policy.held(resource, found) }
   }
 
   /** A pass now, whatever the rhythm. */

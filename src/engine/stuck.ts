@@ -44,14 +44,18 @@ export async function findOwnerLost(
 export async function findUnowned(context: StuckContext, after: No): Promise<StuckPage> {
   const { store, clock, tenant } = context
   const found = await store.work({ work: 'withoutRun', tenant }, clock.now(), pageSize, after)
+  return page(context, found, await freedom(store, found), 'unowned')
+}
+
+/** Tells of each of these whether no run of another holds it. */
+async function freedom(store: Store, found: readonly Resource[]): Promise<(resource: Resource) => boolean> {
   const held = found.filter((one) => one.holder !== null)
   const asks: Ask[] = [...new Set(held.map((one) => one.holder!.no))].map((no) => ({ ask: 'resource', no }))
   const holders = new Map<No, Resource>()
   for (const answer of asks.length === 0 ? [] : await store.load(asks)) {
     if (answer !== null) holders.set((answer as Resource).no, answer as Resource)
   }
-  const isFree = ({ holder }: Resource) => holder === null || holders.get(holder.no)?.run?.begun !== holder.begun
-  return page(context, found, isFree, 'unowned')
+  return ({ holder }) => holder === null || holders.get(holder.no)?.run?.begun !== holder.begun
 }
 
 /** Runs of a lost owner, or of none yet, are found otherwise. */
@@ -63,6 +67,23 @@ export async function findOverdue(
   const { store, clock, overdueSlackMs, tenant } = context
   const found = await store.work({ work: 'overdue', tenant }, clock.now() - overdueSlackMs, pageSize, after)
   return page(context, found, ({ run }) => run!.parked === null && live.has(run!.owner), 'overdue')
+}
+
+/** In which of these ways this one is stuck; null: in none. */
+export async function findHow(context: StuckContext, resource: Resource): Promise<Found | null> {
+  const { store, plans, clock, overdueSlackMs } = context
+  const { run } = resource
+  if (!isKnownHere(plans, resource)) return null
+  if (run === null) {
+    if (plans.kindOf(resource.type, resource.status) !== 'transitional') return null
+    return (await freedom(store, [resource]))(resource) ? 'unowned' : null
+  }
+  if (run.parked !== null || run.owner === 0) return null
+  const now = clock.now()
+  const rows = await store.workers(now)
+  if (!rows.some(({ no, state }) => no === run.owner && state === 'live')) return 'ownerLost'
+  const isPast = (at: number) => at !== 0 && at <= now - overdueSlackMs
+  return isPast(run.deadlineAt) || isPast(run.progressAt) ? 'overdue' : null
 }
 
 function page(

@@ -160,12 +160,24 @@ export const accepted = z
   })
   .meta({ id: 'Accepted' })
 
+/** In which way something is stuck. */
+const foundHow = z.enum(['ownerLost', 'overdue', 'unowned', 'drifted'])
+
 export const explanation = z
   .object({
     because: z.array(z.string()),
     next: z.object({ what: z.string(), at: time.nullable() }).nullable(),
     settlesWithinMs: z.number().nullable(),
     allowed: z.array(z.string()),
+    stuck: z
+      .object({
+        found: foundHow,
+        rule: z.string(),
+        would: z.string().describe('What healing would do now.'),
+        held: z.string().nullable().describe('Why it is not healed by itself; null: it is.'),
+      })
+      .nullable()
+      .describe('Null: it is not stuck.'),
   })
   .meta({ id: 'Explanation' })
 
@@ -204,7 +216,7 @@ export const incident = z
 export const stuck = z
   .object({
     resource,
-    found: z.enum(['ownerLost', 'overdue', 'unowned', 'drifted']),
+    found: foundHow,
     rule: z.string().describe('What the declaration says for this status.'),
   })
   .meta({ id: 'Stuck' })
@@ -215,7 +227,7 @@ export const healPreview = z
   .object({
     resource: ref,
     status: z.string(),
-    found: z.enum(['ownerLost', 'overdue', 'unowned', 'drifted']),
+    found: foundHow,
     rule: z.string(),
     would: z.string(),
     acts: z.boolean(),

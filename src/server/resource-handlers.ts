@@ -156,13 +156,19 @@ export const resourceHandlers: Handlers<Names> = {
   },
   async explainResource(call) {
     const { type, id } = call.parameters
-    await call.resource(type, id)
-    const { because, next, settlesWithinMs, allowed } = await call.services.engine.explain(type, id)
+    const resource = await call.resource(type, id)
+    const { engine } = call.services
+    const [explanation, healing] = await Promise.all([engine.explain(type, id), engine.heal.previewOf(resource)])
+    const { because, next, settlesWithinMs, allowed } = explanation
     return {
       because: [...because],
       next: next === null ? null : { what: next.what, at: next.at === null ? null : isoTime(next.at) },
       settlesWithinMs,
       allowed: [...allowed],
+      stuck:
+        healing === null
+          ? null
+          : { found: healing.found, rule: healing.rule, would: healing.would, held: healing.held },
     }
   },
   async getLedger(call) {

@@ -41,3 +41,13 @@ test('a page that has all of them says so', async () => {
   expect((await read('/v1/resources?stuck=true&q=g-3')).items).toMatchObject([{ id: 'g-3' }])
   expect(await read('/v1/resources?stuck=true&kind=stable')).toEqual({ items: [], nextPageToken: null })
 })
+
+test('of one resource its explanation says in which way it is stuck, what healing would do, and why it does not', async () => {
+  const why = async (id: string) => (await read(`/v1/resources/shop.box/${id}/explain`)).stuck
+  const [row] = (await read('/v1/healing/preview?pageSize=1')).items
+  const { found, rule, would, held } = row
+  expect(held).toContain('off')
+  expect(await why(row.resource.id)).toEqual({ found, rule, would, held })
+  await shop.ask('POST', '/v1/resources/shop.box', { body: { id: 'sound', properties: { size: 1 } } })
+  expect(await why('sound')).toBeNull()
+})

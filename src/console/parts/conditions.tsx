@@ -28,8 +28,7 @@ export function useConditions(resource: Resource): readonly Condition[] {
   ).data
   const live = resource.run === null ? undefined : run
   const workers = useCall('listWorkers', {}, { enabled: seesAll && live !== undefined, everyMs: 5_000 }).data?.items
-  const stuck = useCall('listStuck', { query: { pageSize: 500 } }).data?.items
-  const found = stuck?.find(({ resource: one }) => one.type === type && one.id === id)
+  const found = useCall('explainResource', { path: { type, id } }, { keep: true }).data?.stuck
   const incidents = useCall('listIncidents', { query: { pageSize: 100 } }).data?.items.filter(
     ({ resource: one }) => one.type === type && one.id === id,
   )
@@ -41,7 +40,7 @@ export function useConditions(resource: Resource): readonly Condition[] {
     {
       name: 'Settled',
       holds: kind !== 'transitional',
-      isPassing: found === undefined,
+      isPassing: found == null,
       words:
         kind === 'transitional' ? (
           <>
@@ -55,8 +54,8 @@ export function useConditions(resource: Resource): readonly Condition[] {
     },
     {
       name: 'Not stuck',
-      holds: stuck === undefined ? null : found === undefined,
-      words: found === undefined ? '' : foundWords[found.found],
+      holds: found === undefined ? null : found === null,
+      words: found == null ? '' : foundWords[found.found],
     },
     { name: 'Carried out', ...carried(live, workers, kind) },
     {

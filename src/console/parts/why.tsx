@@ -1,5 +1,5 @@
 // The answer to "why is it stuck, and what happens next": the engine's own explanation, the last failure, and a clock.
-import { useCall, type Event, type Resource } from '../api.ts'
+import { useCall, type AnswerOf, type Event, type Resource } from '../api.ts'
 import { asCli, word } from '../copies.ts'
 import { useRefusal } from '../session.tsx'
 import { fullTime, shortTime, span } from '../time.ts'
@@ -24,8 +24,7 @@ const readable = (text: string) =>
 export function WhyPanel({ resource, events }: { readonly resource: Resource; readonly events: readonly Event[] }) {
   const { type, id } = resource
   const why = useCall('explainResource', { path: { type, id } }, { keep: true, everyMs: 3_000 })
-  const stuck = useCall('listStuck', { query: { pageSize: 500 } })
-  const found = stuck.data?.items.find((one) => one.resource.type === type && one.resource.id === id)
+  const found = why.data?.stuck ?? undefined
   const failure = events.find(
     (event) =>
       detailOf(event).reason !== undefined &&
@@ -76,29 +75,21 @@ interface NextProps {
   readonly resource: Resource
   readonly planned: { readonly what: string; readonly at: string | null } | null
   readonly settlesWithinMs: number | null
-  readonly found: { readonly rule: string } | undefined
+  readonly found: AnswerOf<'explainResource'>['stuck'] | undefined
 }
 
 /** What happens by itself. Of what is stuck, healing itself says what it would do, and what keeps it from doing so. */
 function Next({ resource, planned, settlesWithinMs, found }: NextProps) {
-  const preview = useCall(
-    'previewHealing',
-    { query: { pageSize: 500 } },
-    { enabled: found !== undefined, everyMs: 3_000 },
-  )
-  const heals = preview.data?.items.find(
-    (one) => one.resource.type === resource.type && one.resource.id === resource.id,
-  )
-  if (found !== undefined && heals !== undefined) {
+  if (found) {
     return (
-      <div className={`next ${heals.held === null ? '' : 'held'}`}>
-        <Icon name={heals.held === null ? 'heal' : 'alert'} />
+      <div className={`next ${found.held === null ? '' : 'held'}`}>
+        <Icon name={found.held === null ? 'heal' : 'alert'} />
         <div>
           <span className="label">Next, by itself</span>
-          <strong>{heals.held === null ? `Healing will ${heals.would}.` : `Nothing: ${heals.held}.`}</strong>
-          {heals.held !== null && <span className="quiet">Once approved, healing will {heals.would}.</span>}
+          <strong>{found.held === null ? `Healing will ${found.would}.` : `Nothing: ${found.held}.`}</strong>
+          {found.held !== null && <span className="quiet">Once approved, healing will {found.would}.</span>}
         </div>
-        <HealNow resource={resource} rule={heals.would} />
+        <HealNow resource={resource} rule={found.would} />
       </div>
     )
   }
@@ -122,7 +113,6 @@ function Next({ resource, planned, settlesWithinMs, found }: NextProps) {
           <span className="quiet">At the latest it is settled in {span(settlesWithinMs)}.</span>
         )}
       </div>
-      {found !== undefined && <HealNow resource={resource} rule={found.rule} />}
     </div>
   )
 }

@@ -5,6 +5,7 @@ import { checkNames } from './check-names.ts'
 import { checkOperations } from './check-operations.ts'
 import { checkMoves, checkRelations } from './check-relations.ts'
 import { checkRules } from './check-rules.ts'
+import { checkShapes } from './check-shapes.ts'
 import { checkTimers } from './check-timers.ts'
 import { checkWords } from './check-words.ts'
 import type { Declaration } from './declaration.ts'
@@ -18,7 +19,11 @@ export function checkLifecycles(set: readonly AnyLifecycle[]): readonly Fault[] 
   const faults = new Faults()
   checkTypes(faults, new World(set))
   // What cannot be read is left out, so that the faults of the others are still found.
-  const readable = set.filter((lifecycle) => checkWords(faults, new World([lifecycle]).all[0]!, lifecycle.body))
+  const readable = set.filter((lifecycle) => {
+    const [declaration] = new World([lifecycle]).all
+    const isWorded = checkWords(faults, declaration!, lifecycle.body)
+    return checkShapes(faults, declaration!.type, lifecycle.body) && isWorded
+  })
   const world = new World(readable, set)
   readable.forEach((lifecycle, index) => {
     const declaration = world.all[index]!

@@ -1,4 +1,5 @@
 // Checks that every name refers to something: statuses, relations, properties, probes, and spans of time that can be read.
+import { quantifiers } from './check-shapes.ts'
 import {
   askOf,
   entryOf,
@@ -183,6 +184,9 @@ class NameChecker {
       this.faults.error(path, `${name} is a relation to ${many ? 'many' : 'one'}`, `Write ${how}.`)
       return
     }
+    const unknown = Array.isArray(is) ? [] : Object.keys(is).filter((word) => !quantifiers.includes(word))
+    for (const word of unknown) this.faults.unknown(`${path}.${word}`, word, 'word here', [...quantifiers, 'exists'])
+    if (unknown.length > 0) return
     const statuses = Array.isArray(is) ? is : Object.values(is as Record<string, readonly string[]>).flat()
     for (const status of statuses) this.status(path, status, type)
     if (!Array.isArray(is)) this.terminalTerm(path, is as Record<string, readonly string[]>, type)

@@ -202,6 +202,7 @@ function checkOthersRules(faults: Faults, world: World, declaration: Declaration
 const pick = (row: ConditionData, term: string): ConditionData => ({ [term]: row[term] })
 
 const forbidden = (is: unknown, status: string): boolean => {
+  if (Array.isArray(is)) return false
   const { every, none } = (is ?? {}) as Readonly<Record<string, readonly string[] | undefined>>
   return (every !== undefined && !every.includes(status)) || (none?.includes(status) ?? false)
 }

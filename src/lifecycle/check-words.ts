@@ -71,9 +71,9 @@ export function checkWords(faults: Faults, declaration: Declaration, written: ob
   for (const [name, rule] of reader.table(`${type}.rules`, declaration.rules)) {
     reader.words(`${type}.rules.${name}`, rule, ['says', 'holds'], ['says', 'holds'])
   }
-  declaration.moves.forEach((row, index) =>
-    reader.words(`${type}.moves[${index}]`, row, ['from', 'to', 'by'], ['from', 'to', 'by']),
-  )
+  for (const [index, row] of reader.table(`${type}.moves`, declaration.moves as unknown as Table<unknown>)) {
+    reader.words(`${type}.moves[${index}]`, row, ['from', 'to', 'by'], ['from', 'to', 'by'])
+  }
   return reader.readable
 }
 

@@ -36,6 +36,12 @@ export function writeProject(folder: string): readonly string[] {
     packageFile,
     content.replace('my-project', name).replace('HOMEOSTAT_VERSION', isCheckout ? `file:${root}` : version()),
   )
+  if (isCheckout) {
+    // Its types are those of its sources.
+    const compiler = join(folder, 'tsconfig.json')
+    const options = readFileSync(compiler, 'utf8')
+    writeFileSync(compiler, options.replace('"types":', '"customConditions": ["source"],\n    "types":'))
+  }
   writeFileSync(join(folder, '.gitignore'), 'node_modules/\ndata/\n')
   return [...files, '.gitignore'].sort()
 }

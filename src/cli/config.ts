@@ -117,6 +117,9 @@ const shape = z.strictObject({
   demo: z.any().optional(),
 })
 
+/** What a config may say: docs/cli.md tells what each is for. */
+export const configFields: readonly string[] = Object.keys(shape.shape)
+
 function isLifecycle(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'resource' in value && 'body' in value
 }

@@ -70,7 +70,7 @@ function importedBefore(draft: Draft, command: ImportResource, recorded: KeyReco
   if (recorded.hash !== hashOf(command))
     throw new Refusal(
       'key_reused',
-      `The idempotency key '${command.key}' was used for another request. Use a new key for a new request.`,
+      'The idempotency key of this request was used for another one. Use a new key for a new request.',
     )
   const resource = draft.get(recorded.no)
   if (resource !== null) return resource

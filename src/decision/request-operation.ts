@@ -66,7 +66,7 @@ function replay(draft: Draft, command: RequestOperation, recorded: KeyRecord, ha
   if (recorded.hash !== hash) {
     throw new Refusal(
       'key_reused',
-      `The idempotency key '${command.key}' was used for another request. Use a new key for a new request.`,
+      'The idempotency key of this request was used for another one. Use a new key for a new request.',
     )
   }
   const resource = draft.get(recorded.no)

@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createProgram } from '../../src/cli/cli.ts'
+import { configFields } from '../../src/cli/config.ts'
 import { wordsFor } from '../../src/cli/completion.ts'
 import { valuesOf } from '../../src/cli/given-values.ts'
 import { pick } from '../../src/cli/names.ts'
@@ -96,6 +97,12 @@ test('docs/cli.md has every command, and names none that there is not', () => {
   const table = readFileSync(join(root, 'docs/cli.md'), 'utf8').split('## Commands')[1]!.split('##')[0]!
   const cells = [...table.matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, cell]) => [...cell!.matchAll(/`([\w-]+)[^`]*`/g)])
   expect(cells.map(([, name]) => name!).sort()).toEqual(known.filter((name) => name !== 'completion').sort())
+})
+
+test('docs/cli.md has every field of the config', () => {
+  const table = readFileSync(join(root, 'docs/cli.md'), 'utf8').split('## The config')[1]!
+  const cells = [...table.matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, cell]) => [...cell!.matchAll(/`(\w+)`/g)])
+  expect(cells.map(([, name]) => name!).sort()).toEqual(configFields.toSorted())
 })
 
 test('completion knows commands, their parts and their options', () => {

@@ -135,6 +135,8 @@ test('a request asked again with its idempotency key does nothing more', async (
   expect(one.json.resource.id).toBe(two.json.resource.id)
   const other = await shop.ask('POST', '/v1/resources/shop.box', { body: { properties: { size: 3 } }, headers })
   expect([other.status, other.json.code]).toEqual([422, 'key_reused'])
+  // The name under which it is kept is ours: whoever asked does not know it.
+  expect(other.json.detail).not.toContain('http/')
   expect((await shop.ask('GET', '/v1/resources/shop.box')).json.items).toHaveLength(1)
 
   // Of requests that carry no key in their command: found by the record that was written with them.

@@ -74,7 +74,7 @@ type Given = Config | ((context: ConfigContext) => Config | Promise<Config>)
 /** Only says what the type is, so that an editor helps. */
 export const defineConfig = (config: Given): Given => config
 
-export const configName = 'homeostat.config.ts'
+const configName = 'homeostat.config.ts'
 
 /** Of the parts that can be wrong without a type error: a config is written by hand. */
 const shape = z.strictObject({
@@ -125,7 +125,7 @@ function isLifecycle(value: unknown): boolean {
 }
 
 /** The nearest config in this folder or one above it; null when there is none. */
-export function findConfig(from: string): string | null {
+function findConfig(from: string): string | null {
   for (let folder = resolve(from); ; folder = dirname(folder)) {
     const file = join(folder, configName)
     if (existsSync(file)) return file

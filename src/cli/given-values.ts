@@ -42,7 +42,7 @@ function put(into: Record<string, unknown>, [name, ...inner]: readonly string[],
   put(next as Record<string, unknown>, inner, value)
 }
 
-export function valueOf(text: string, now = systemClock.now()): Json {
+function valueOf(text: string, now = systemClock.now()): Json {
   const moment = /^now(?:([+-])(\d+)(ms|s|m|h|d))?$/.exec(text)
   if (moment !== null) {
     const [, sign, count, unit] = moment

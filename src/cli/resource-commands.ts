@@ -135,7 +135,7 @@ async function list({ api, printer, options }: Asking<ListOptions>, given?: stri
 }
 
 /** What a line of a list says besides the status. */
-export function goingOn({ run, description, orphans }: Resource): string {
+function goingOn({ run, description, orphans }: Resource): string {
   const left = orphans === 0 ? '' : `left ${counted(orphans, 'orphan')} behind`
   if (run === null) return [description, left].filter((one) => one !== '').join('; ')
   const attempt = run.attempt > 1 ? `, attempt ${run.attempt}` : ''

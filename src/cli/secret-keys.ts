@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { secretText } from '../base/random.ts'
 
-export const secretKeyFile = (data: string): string => join(data, 'secret.key')
+const secretKeyFile = (data: string): string => join(data, 'secret.key')
 
 /** `make`: where there is none, one is made up. */
 export function secretKeys(data: string, { make }: { readonly make: boolean }): readonly string[] {

@@ -201,7 +201,7 @@ function keepAlive(): () => void {
 }
 
 /** Warnings and errors, a line each. Programs read JSON lines; people read words. */
-export function logTo(printer: Printer): Log {
+function logTo(printer: Printer): Log {
   return (level, message, fields = {}) => {
     // What the check of the declarations doubts is told by `homeostat check`, not at each start.
     if (level === 'debug' || level === 'info' || 'suggestion' in fields) return

@@ -121,7 +121,7 @@ function refuseForced(plan: Plan, resource: Resource, { operation, forced, reaso
     )
 }
 
-export function validInput(plan: Plan, operation: OperationPlan, given: unknown): Json {
+function validInput(plan: Plan, operation: OperationPlan, given: unknown): Json {
   if (operation.input === null) {
     if (given === undefined || given === null || (typeof given === 'object' && Object.keys(given).length === 0))
       return null

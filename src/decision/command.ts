@@ -1,5 +1,4 @@
 // Everything that can happen to a resource. Each kind has its file beside this one and one case in decide.ts.
-import type { JsonObject } from '../base/json.ts'
 import type { Incarnation, Lane, No, Phase, RunRef } from './state.ts'
 
 export type Command =
@@ -250,6 +249,3 @@ export interface OrphanEnded {
   readonly reason: string
   readonly by: string
 }
-
-/** What a rejected or evidence-only command leaves behind. */
-export type Detail = JsonObject

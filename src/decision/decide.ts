@@ -10,7 +10,7 @@ import { deadlinePassed } from './deadline-passed.ts'
 import type { Changes, Decision } from './decision.ts'
 import { DeclarationDefect, Draft, Refusal } from './draft.ts'
 import { failStep } from './failure.ts'
-import { heal, stopHealing } from './heal.ts'
+import { heal, beginHealRun } from './heal.ts'
 import { claim, handOver, progressReported } from './own-run.ts'
 import { importResource, observed, setStatus } from './place-resource.ts'
 import { relatedRunEnded } from './related-run-ended.ts'
@@ -220,6 +220,6 @@ function parkInstead(draft: Draft, command: CarryingOn, code: ErrorCode, words: 
 
 /** Whoever was at it must not go on: the epoch is raised. A resource without a run gets one that can be parked. */
 function takeOver(draft: Draft, resource: Resource, command: Heal): Resource {
-  if (resource.run === null) return stopHealing(draft, draft.planOf(resource), resource, command)
+  if (resource.run === null) return beginHealRun(draft, draft.planOf(resource), resource, command)
   return draft.change(resource, { epoch: resource.epoch + 1, run: { ...resource.run, owner: command.owner } })
 }

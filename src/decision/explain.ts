@@ -202,7 +202,7 @@ const boundWithoutRun = (pace: Bounds): number => pace.leaseMs + pace.healEveryM
  * The bound of G1 for one run: the lease must lapse, a pass must find it, and every step that is left (and every undo of those
  * begun) may use up its deadline. Null where the declaration says to try for ever.
  */
-export function settlesWithin(plan: Plan, run: Run, pace: Bounds): number | null {
+function settlesWithin(plan: Plan, run: Run, pace: Bounds): number | null {
   const operation = plan.operations.get(run.operation)
   if (run.parked !== null) return null
   if (operation === undefined) return boundWithoutRun(pace)

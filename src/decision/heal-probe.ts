@@ -213,15 +213,15 @@ function followUp(
   { run, operation, text, previous }: FollowUp,
 ): Resource {
   const refusal = attempt(draft, () => {
-    const plans = plan.operations.get(operation)!
+    const operationPlan = plan.operations.get(operation)!
     const isSame = run.operation === operation
     const asked: Asked = {
-      operation: plans,
+      operation: operationPlan,
       input: isSame ? run.input : undefined,
       isRecorded: isSame,
       by: 'healing',
       lane: 'heal',
-      forced: run.forced && plans.forceMs > 0,
+      forced: run.forced && operationPlan.forceMs > 0,
       reason: run.reasons[0] ?? 'forced before',
       askedBy: run.askedBy,
       trace: run.trace,

@@ -187,14 +187,14 @@ export function takenOver(draft: Draft, plan: Plan, run: Run, wasOwned: boolean)
 }
 
 function recover(draft: Draft, plan: Plan, resource: Resource, command: Heal): Resource {
-  const healed = stopHealing(draft, plan, resource, command)
+  const healed = beginHealRun(draft, plan, resource, command)
   if (healed.run!.probe === '') return landByRow(draft, plan, healed)
   draft.tell(healed, 'resumed', resource.status, { found: command.found, probe: healed.run!.probe })
   return healed
 }
 
 /** The recorded run, if any, becomes a heal run; it keeps the name, so that what it holds stays held. */
-export function stopHealing(draft: Draft, plan: Plan, resource: Resource, command: Heal): Resource {
+export function beginHealRun(draft: Draft, plan: Plan, resource: Resource, command: Heal): Resource {
   const recorded = resource.run
   const epoch = resource.epoch + 1
   const isSpent = resource.heals >= healingBudget && command.override !== true

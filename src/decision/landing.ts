@@ -83,7 +83,7 @@ export function setProperties(plan: Plan, resource: Resource, set: ChangesPlan['
 }
 
 /** Properties are judged at every write: a function of the declaration may return garbage. */
-export function validProperties(plan: Plan, resource: Resource, properties: unknown): JsonObject {
+function validProperties(plan: Plan, resource: Resource, properties: unknown): JsonObject {
   const checked = checkAgainst(plan.properties, properties)
   if (checked.faults === null) return checked.value as JsonObject
   throw new DeclarationDefect(

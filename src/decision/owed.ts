@@ -101,7 +101,7 @@ export const askKey = (call: string): string => `ask/${call}`
 export const cursorOf = (run: Run): number => (run.phase === 'undo' ? (run.undoing[0] ?? run.step) : run.step)
 
 /** Names a call for the driver: run, what it is, item, and the family that a person's retry raises. */
-export function callKey(resource: Resource, run: Run, phase: CallName['phase'], item: No): string {
+function callKey(resource: Resource, run: Run, phase: CallName['phase'], item: No): string {
   return `${runId({ no: resource.no, begun: run.begun })}/${phase}/${cursorOf(run)}/${item === 0 ? '' : toBase36(item)}/${run.family}`
 }
 

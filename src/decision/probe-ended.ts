@@ -1,5 +1,5 @@
 // The probe of a cut step has answered: its effect is adopted, the call is repeated, or the step has failed.
-import type { Plan } from '../lifecycle/plan.ts'
+import type { Plan, StepPlan } from '../lifecycle/plan.ts'
 import type { Outcome } from './command.ts'
 import type { Draft } from './draft.ts'
 import { failStep, nextAttempt } from './failure.ts'
@@ -16,23 +16,7 @@ export function probeEnded(draft: Draft, plan: Plan, resource: Resource, outcome
   const answer = outcome.kind === 'answered' ? outcome.answer : 'unknown'
   if (outcome.kind === 'again') return again(draft, resource, outcome.afterMs, step)
   const pastDeadline = run.code === 'deadline_exceeded'
-  if (answer === answers[0]) {
-    const cleared = draft.change(resource, {
-      run: { ...run, phase: 'step', code: '', reasons: pastDeadline ? [] : run.reasons, uncertain: false },
-    })
-    const observed = outcome.kind === 'answered' ? outcome.observed : null
-    draft.tell(cleared, 'probed', resource.status, { step: step.name, probe: step.probe, answer, adopted: true })
-    const schemaFits = step.result === null || checkAgainst(step.result, observed).faults === null
-    if (schemaFits) return stepDone(draft, plan, cleared, step, step.result === null ? null : observed)
-    // What the step would have answered is unknown: the same key is called once more, and a driver that knows it answers again.
-    const call = nextAttempt(draft, step, cleared, run.attempt)
-    if (call !== null)
-      return draft.change(cleared, { run: watched(draft, plan, { ...cleared.run!, attempt: call.attempt, dueAt: 0 }) })
-    return failed(draft, plan, cleared, run, {
-      code: 'unknown_outcome',
-      reason: `${step.name} happened, but nobody can tell what it answered`,
-    })
-  }
+  if (answer === answers[0]) return adopt(draft, plan, resource, step, outcome)
   // The reason stands in the run already.
   if (pastDeadline) return failed(draft, plan, resource, run, { code: 'deadline_exceeded', reason: '', probe: answer })
   const next = nextAttempt(draft, step, resource, run.attempt)
@@ -50,23 +34,52 @@ export function probeEnded(draft: Draft, plan: Plan, resource: Resource, outcome
       reason: `${step.name} was cut and did not happen (${reason}), ${run.attempt} times`,
     })
   const asked = nextAttempt(draft, step, resource, run.probes)
-  if (asked !== null) {
-    const after = draft.change(resource, {
-      run: { ...run, probes: asked.attempt, dueAt: asked.dueAt, deadlineAt: asked.dueAt + probeDeadlineMs },
-    })
-    draft.tell(after, 'attemptFailed', resource.status, {
-      step: step.name,
-      probe: step.probe,
-      attempt: run.probes,
-      reason,
-      nextAt: asked.dueAt,
-    })
-    return after
-  }
+  if (asked !== null) return askAgain(draft, resource, step, asked, reason)
   return failed(draft, plan, resource, run, {
     code: 'unknown_outcome',
     reason: `nobody can tell whether ${step.name} happened: ${reason}`,
   })
+}
+
+/** The effect is there: the step is done, if what the probe saw can stand for the step's own answer. */
+function adopt(draft: Draft, plan: Plan, resource: Resource, step: StepPlan, outcome: Outcome): Resource {
+  const run = resource.run!
+  const answer = outcome.kind === 'answered' ? outcome.answer : 'unknown'
+  const reasons = run.code === 'deadline_exceeded' ? [] : run.reasons
+  const cleared = draft.change(resource, { run: { ...run, phase: 'step', code: '', reasons, uncertain: false } })
+  draft.tell(cleared, 'probed', resource.status, { step: step.name, probe: step.probe, answer, adopted: true })
+  if (step.result === null) return stepDone(draft, plan, cleared, step, null)
+  const observed = outcome.kind === 'answered' ? outcome.observed : null
+  if (checkAgainst(step.result, observed).faults === null) return stepDone(draft, plan, cleared, step, observed)
+  // What the step would have answered is unknown: the same key is called once more, and a driver that knows it answers again.
+  const call = nextAttempt(draft, step, cleared, run.attempt)
+  if (call !== null)
+    return draft.change(cleared, { run: watched(draft, plan, { ...cleared.run!, attempt: call.attempt, dueAt: 0 }) })
+  return failed(draft, plan, cleared, run, {
+    code: 'unknown_outcome',
+    reason: `${step.name} happened, but nobody can tell what it answered`,
+  })
+}
+
+function askAgain(
+  draft: Draft,
+  resource: Resource,
+  step: StepPlan,
+  next: { readonly attempt: number; readonly dueAt: number },
+  reason: string,
+): Resource {
+  const run = resource.run!
+  const after = draft.change(resource, {
+    run: { ...run, probes: next.attempt, dueAt: next.dueAt, deadlineAt: next.dueAt + probeDeadlineMs },
+  })
+  draft.tell(after, 'attemptFailed', resource.status, {
+    step: step.name,
+    probe: step.probe,
+    attempt: run.probes,
+    reason,
+    nextAt: next.dueAt,
+  })
+  return after
 }
 
 function failed(

@@ -128,6 +128,7 @@ function isPlain(next: StepPlan, plan: Plan, resource: Resource): boolean {
   )
 }
 
+/** Every field is named: this is made for nearly every step, and copying what will be replaced costs more than naming it. */
 function plainNext(
   draft: Draft,
   resource: Resource,

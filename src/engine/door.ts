@@ -19,6 +19,7 @@ import { blamed, withBeside, type BesideOf } from './beside.ts'
 import { CommandQueue, type Item } from './command-queue.ts'
 import { Decider } from './decider.ts'
 import type { DoorOptions, Known } from './door-options.ts'
+import { defaultSettings } from './options.ts'
 import { Pause } from './pause.ts'
 import { asRejection, isUnavailable, rejected } from './rejections.ts'
 import { WorkingSet } from './working-set.ts'
@@ -72,11 +73,11 @@ export class Door {
     this.#pause = new Pause(options.clock)
     this.#set = new WorkingSet({
       plans: options.plans,
-      cacheSize: options.cacheSize ?? 2_000,
+      cacheSize: options.cacheSize ?? defaultSettings.cacheSize,
       relies: options.store.learnsLater ?? false,
     })
     this.#decider = new Decider(options, this.#set)
-    this.#batchLimit = options.batchLimit ?? 500
+    this.#batchLimit = options.batchLimit ?? defaultSettings.batchLimit
   }
 
   /** Another incarnation works here from now on: numbers of new resources are its own. */

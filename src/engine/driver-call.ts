@@ -189,7 +189,7 @@ export class Abort {
 export const givenUp = { leaseLost: 'the lease was lost', workerStops: 'the worker stops' } as const
 
 /** The reason of a signal that fired: the run no longer owes the call, or somebody else will make it. */
-export class CallAborted extends Error {
+class CallAborted extends Error {
   override readonly name = 'AbortError'
   /** True: the call goes on elsewhere, and what it began must not be stopped. */
   readonly isStillOwed: boolean

@@ -1,38 +1,36 @@
 // Turns checked declarations into plans: every short form written out once, so that deciding has one form to know.
-import { assert } from '../base/assert.ts'
-import { durationMs } from './duration.ts'
+import { compileDrift, compileHeal } from './compile-healing.ts'
+import {
+  compileChanges,
+  compileCondition,
+  compileLandings,
+  conditionOrNull,
+  landingData,
+  listOf,
+  ms,
+  statusOf,
+  type Context,
+  type Data,
+} from './compile-landing.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import type {
-  AddPlan,
   AskPlan,
-  ChangesPlan,
   ConditionPlan,
-  DriftPlan,
   FailureCasePlan,
   FailurePlan,
   ForEachPlan,
-  HealPlan,
   JudgePlan,
-  LandingPlan,
-  MovePlan,
   OperationPlan,
   PairPlan,
   Plan,
   Plans,
-  ProbePlan,
-  RecoveryPlan,
   RelationPlan,
-  StatusKind,
+  RulePlan,
   StepPlan,
-  Term,
   TimerPlan,
 } from './plan.ts'
-import { relationKindOf } from './relation.ts'
-import { conditionWords, healWords } from './words.ts'
-
-// A declaration is read here as plain data of many shapes; `checkLifecycles` has judged it before.
-// oxlint-disable-next-line typescript/no-explicit-any
-type Data = any
+import { isToMany, relationKindOf } from './relation.ts'
+import { statusKinds, type StatusKind } from './resource-type.ts'
 
 /** Finite by default: what is not said is this. */
 export const defaults = {
@@ -41,14 +39,6 @@ export const defaults = {
   tryAgainAtMostMs: 3_600_000,
   graceMs: 30_000,
 } as const
-
-function ms(text: string): number {
-  const millis = durationMs(text)
-  assert(millis !== undefined, `'${text}' is no duration; checkLifecycles should have said so`)
-  return millis
-}
-
-const statusKinds = ['stable', 'transitional', 'failed', 'terminal'] as const
 
 export function compilePlans(lifecycles: readonly Lifecycle[]): Plans {
   const judgesOf = new Map<string, JudgePlan[]>()
@@ -76,22 +66,8 @@ function compile(lifecycle: Lifecycle, set: readonly Lifecycle[], judgesOf: Map<
     Object.entries<Data>(lifecycle.relations).map(([name, relation]) => [name, compileRelation(name, relation)]),
   )
   const context: Context = { relations, kinds }
-  const rules = Object.entries<Data>(body.rules ?? {}).map(([name, rule]) => ({
-    name,
-    says: rule.says as string,
-    holds: new Map(
-      Object.entries<Data>(rule.holds).map(([status, conditions]) => [
-        status,
-        listOf(conditions).map((condition) => compileCondition(context, condition)),
-      ]),
-    ),
-  }))
-  for (const relation of relationsReadBy(rules.flatMap((rule) => [...rule.holds.values()].flat()))) {
-    const judges = judgesOf.get(relation.type) ?? []
-    judges.push({ type: resource.type, relation })
-    judgesOf.set(relation.type, judges)
-  }
-  if (!judgesOf.has(resource.type)) judgesOf.set(resource.type, [])
+  const rules = Object.entries<Data>(body.rules ?? {}).map(([name, rule]) => compileRule(context, name, rule))
+  noteJudges(judgesOf, resource.type, rules)
   const failed = [...kinds].filter(([, kind]) => kind === 'failed').map(([status]) => status)
   return {
     type: resource.type,
@@ -125,12 +101,24 @@ function compile(lifecycle: Lifecycle, set: readonly Lifecycle[], judgesOf: Map<
   }
 }
 
-interface Context {
-  readonly relations: ReadonlyMap<string, RelationPlan>
-  readonly kinds: ReadonlyMap<string, StatusKind>
+function compileRule(context: Context, name: string, { says, holds }: Data): RulePlan {
+  const conditionsOf = (conditions: Data) => listOf(conditions).map((one) => compileCondition(context, one))
+  return {
+    name,
+    says,
+    holds: new Map(Object.entries<Data>(holds).map(([status, conditions]) => [status, conditionsOf(conditions)])),
+  }
 }
 
-const listOf = (x: Data): Data[] => (Array.isArray(x) ? x : [x])
+/** A change of a related resource can break a rule of this type: that resource's plan must know who judges it. */
+function noteJudges(judgesOf: Map<string, JudgePlan[]>, type: string, rules: readonly RulePlan[]): void {
+  for (const relation of relationsReadBy(rules.flatMap((rule) => [...rule.holds.values()].flat()))) {
+    const judges = judgesOf.get(relation.type) ?? []
+    judges.push({ type, relation })
+    judgesOf.set(relation.type, judges)
+  }
+  if (!judgesOf.has(type)) judgesOf.set(type, [])
+}
 
 function relationsReadBy(conditions: readonly ConditionPlan[]): Set<RelationPlan> {
   return new Set(
@@ -144,7 +132,7 @@ function compileRelation(name: string, relation: Data): RelationPlan {
     name,
     kind,
     type: relation[kind].type,
-    many: kind === 'children' || kind === 'descendants' || kind === 'linkedBy' || kind === 'siblings',
+    many: isToMany(relation),
     where: Object.entries(relation.where ?? {}),
     as: relation.as ?? '',
   }
@@ -168,63 +156,6 @@ function compilePair(
 function sources(context: Context, from: readonly string[]): ReadonlySet<string> {
   if (!from.includes('*')) return new Set(from)
   return new Set([...context.kinds].filter(([, kind]) => kind !== 'terminal').map(([status]) => status))
-}
-
-export function compileCondition(context: Context, when: Data): ConditionPlan {
-  const terms = Object.entries<Data>(when).flatMap(([key, is]): Term[] => {
-    if (key === 'says' || key === 'test') return []
-    const relation = context.relations.get(key)
-    if (!relation) return [{ term: 'property', name: key, values: listOf(is) }]
-    if (Array.isArray(is)) return [{ term: 'one', relation, statuses: new Set(is) }]
-    if ('exists' in is) return [{ term: 'exists', relation, exists: is.exists }]
-    const term = 'every' in is ? 'every' : 'some' in is ? 'some' : 'none'
-    return [{ term, relation, statuses: new Set<string>(is[term]) }]
-  })
-  return { terms, test: when.test ?? null, words: conditionWords(when) }
-}
-
-const conditionOrNull = (context: Context, when: Data): ConditionPlan | null =>
-  when ? compileCondition(context, when) : null
-
-function compileChanges(context: Context, changes: Data): ChangesPlan | null {
-  const { set, move, add, link, say } = changes
-  if (!set && !move && !add && !link && say === undefined) return null
-  return {
-    set: Object.entries(set ?? {}),
-    move: Object.entries<Data>(move ?? {}).map(([name, how]) => compileMove(context, name, how)),
-    add: Object.entries<Data>(add ?? {}).map(([name, how]): AddPlan => ({
-      relation: context.relations.get(name)!,
-      status: how.status,
-      each: how.each,
-    })),
-    link: Object.entries<Data>(link ?? {}),
-    say: say ?? null,
-  }
-}
-
-function compileMove(context: Context, name: string, how: Data): MovePlan {
-  const some = typeof how === 'string' ? { to: how } : how
-  return {
-    relation: context.relations.get(name)!,
-    from: some.from ? new Set(some.from) : null,
-    only: some.only ?? null,
-    to: some.to ?? null,
-    set: Object.entries(some.set ?? {}),
-  }
-}
-
-/** A bare status or `previous` is the short form of a landing. */
-const landingData = (x: Data): Data => (typeof x === 'string' || x?.previous === true ? { status: x } : x)
-const statusOf = (status: Data): string | null => (status?.previous === true ? null : status)
-
-function compileLandings(context: Context, target: Data): LandingPlan[] {
-  return listOf(target)
-    .map(landingData)
-    .map((one) => ({
-      when: conditionOrNull(context, one.when),
-      status: statusOf(one.status),
-      changes: compileChanges(context, one),
-    }))
 }
 
 function compileFailure(context: Context, failure: Data): FailurePlan {
@@ -321,63 +252,6 @@ function compileAsk(relation: string, ask: Data): AskPlan {
     input: data.input ?? null,
     goOn: data.failed === 'goOn',
   }
-}
-
-/** Numbers the landings of one row, so that a run can name the one it waits for. */
-function recoveryCompiler(context: Context) {
-  const landings: RecoveryPlan[] = []
-  const recovery = (data: Data): RecoveryPlan => {
-    const one = landingData(data)
-    const plan: RecoveryPlan = {
-      when: conditionOrNull(context, one.when),
-      status: one.status === undefined ? undefined : statusOf(one.status),
-      changes: compileChanges(context, one),
-      attempt: one.attempt ?? null,
-      index: landings.length,
-    }
-    landings.push(plan)
-    return plan
-  }
-  const probe = (data: Data): ProbePlan | null => {
-    const [name, answers] = Object.entries<Data>(data ?? {})[0] ?? []
-    if (name === undefined) return null
-    const known = Object.entries<Data>(answers).filter(([, landing]) => !landing.again)
-    return {
-      name,
-      answers: new Map(known.map(([answer, landing]) => [answer, recovery(landing)])),
-      againMs: answers.unknown?.again ? ms(answers.unknown.again) : 0,
-    }
-  }
-  return { landings, recovery, probe }
-}
-
-function compileHeal(context: Context, status: string, table: Data): HealPlan {
-  let row = table[status]
-  while (!Array.isArray(row) && row.like) row = table[row.like]
-  const { landings, recovery, probe } = recoveryCompiler(context)
-  const words = healWords(row)
-  if (Array.isArray(row)) {
-    return { status, resume: false, withOwner: [], unowned: [], probe: null, cases: row.map(recovery), landings, words }
-  }
-  const own = row.status !== undefined || row.attempt !== undefined ? [recovery(row)] : []
-  return {
-    status,
-    resume: row.resume === true,
-    withOwner: Object.entries<Data>(row.withOwner ?? {}).map(([relation, statuses]) => ({
-      relation: context.relations.get(relation)!,
-      statuses: new Set<string>(statuses),
-    })),
-    unowned: row.unowned ? listOf(row.unowned).map(recovery) : [],
-    probe: probe(row.probe),
-    cases: [...own, ...(row.otherwise ? listOf(row.otherwise).map(recovery) : [])],
-    landings,
-    words,
-  }
-}
-
-function compileDrift(context: Context, status: string, drift: Data): DriftPlan {
-  const { landings, probe } = recoveryCompiler(context)
-  return { status, everyMs: ms(drift.every), probe: probe(drift.probe)!, landings }
 }
 
 function compileTimer(context: Context, name: string, timer: Data): TimerPlan {

@@ -65,7 +65,7 @@ function operationSites(declaration: Declaration, path: string, operation: Opera
 
 type Context = Omit<Site, 'path' | 'data'>
 
-export const caseSites = (path: string, cases: readonly CaseData[], context: Context): Site[] =>
+const caseSites = (path: string, cases: readonly CaseData[], context: Context): Site[] =>
   cases.map((data, index) => ({ path: cases.length > 1 ? `${path}[${index}]` : path, data, ...context }))
 
 function healSites(declaration: Declaration, status: string): Site[] {

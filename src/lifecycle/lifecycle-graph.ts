@@ -160,7 +160,7 @@ function statusesOf(operation: OperationData): ReadonlySet<string> {
 }
 
 /** May the run go past it in the commit that would enter it? A step over no items is done at once. */
-export function canBePassed(operation: OperationData, step: StepData): boolean {
+function canBePassed(operation: OperationData, step: StepData): boolean {
   const forcedPast = operation.force !== undefined && step.ifForced === 'skip'
   return step.when !== undefined || step.forEach !== undefined || step.ask !== undefined || forcedPast
 }
@@ -250,7 +250,7 @@ function addFailure(failing: Failing, declaration: Declaration, from: string, on
 }
 
 /** Where an undo that fails lands when nothing is said; undefined: where the failure itself lands. */
-export function onlyFailed({ resource }: Declaration): string | undefined {
+function onlyFailed({ resource }: Declaration): string | undefined {
   const failed = Object.keys(resource.statuses.failed ?? {})
   return failed.length === 1 ? failed[0] : undefined
 }

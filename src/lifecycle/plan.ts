@@ -1,8 +1,8 @@
 // A declaration made ready to be decided on: names resolved, short forms written out, durations in milliseconds.
 // What `decide` reads on every step is a field here, so that the usual step looks nothing up.
+import type { RelationKind } from './relation.ts'
+import type { StatusKind } from './resource-type.ts'
 import type { Schema } from './schema.ts'
-
-export type StatusKind = 'stable' | 'transitional' | 'failed' | 'terminal'
 
 /** What a pure function of the declaration is called with. */
 export interface PlanView {
@@ -40,7 +40,7 @@ export interface Plan {
 
 export interface RelationPlan {
   readonly name: string
-  readonly kind: 'parent' | 'children' | 'child' | 'descendants' | 'siblings' | 'pair' | 'link' | 'linkedBy'
+  readonly kind: RelationKind
   readonly type: string
   readonly many: boolean
   /** Properties that a child must have. */

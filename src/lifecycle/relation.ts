@@ -24,16 +24,7 @@ export type Relation =
 
 export type Relations = Readonly<Record<string, Relation>>
 
-export const relationKinds = [
-  'parent',
-  'children',
-  'child',
-  'descendants',
-  'siblings',
-  'pair',
-  'link',
-  'linkedBy',
-] as const
+const relationKinds = ['parent', 'children', 'child', 'descendants', 'siblings', 'pair', 'link', 'linkedBy'] as const
 export type RelationKind = (typeof relationKinds)[number]
 
 const manyKinds: ReadonlySet<RelationKind> = new Set(['children', 'descendants', 'linkedBy', 'siblings'])

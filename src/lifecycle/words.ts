@@ -72,7 +72,7 @@ const setWords = (set: Table<unknown> = {}): string[] =>
   )
 
 /** What a landing, failure answer or recovery does. */
-export function landingWords(one: CaseData): string {
+function landingWords(one: CaseData): string {
   if (one.again !== undefined)
     return `try again after ${one.again}${one.atMost ? `, then at most every ${one.atMost}` : ''}`
   const words = [
@@ -130,7 +130,7 @@ const otherwiseWords = (cases: readonly CaseData[]): string[] =>
 export const driftWords = (drift: DriftData): string =>
   `every ${drift.every} it is looked at: ${probeWords(drift.probe).join('; ')}`
 
-export function stepWords(name: string, step: StepData): string {
+function stepWords(name: string, step: StepData): string {
   const over = Object.entries(step.forEach ?? {}).map(
     ([relation, each]) => ` for each of its ${relation}${each.in ? ` in ${listWords(each.in)}` : ''}`,
   )

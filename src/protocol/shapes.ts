@@ -27,7 +27,7 @@ export const permission = z.enum(permissions)
 
 export const ref = z.object({ type: z.string(), id: z.string() }).meta({ id: 'Ref', description: 'Names a resource.' })
 
-export const refusedOperation = z.object({
+const refusedOperation = z.object({
   operation: z.string(),
   code: z.string(),
   reason: z.string().describe('Why it may not be asked for now, in words.'),

@@ -53,7 +53,6 @@ export const inventoryAnswer = z.discriminatedUnion('kind', [
 export const endAnswer = z.discriminatedUnion('kind', [done, failed])
 
 export type WorkAnswer = z.output<typeof workAnswer>
-export type ProbeAnswer = z.output<typeof probeAnswer>
 
 /** The answer, or why it is none. */
 export function readAnswer<Shape extends z.ZodType>(

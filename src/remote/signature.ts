@@ -16,7 +16,7 @@ export interface Signed {
 export const timestampHeader = 'homeostat-timestamp'
 export const signatureHeader = 'homeostat-signature'
 /** A call is good for so long before and after its time. */
-export const windowMs = 300_000
+const windowMs = 300_000
 
 const macOf = (secret: string, text: string): string => createHmac('sha256', secret).update(text).digest('hex')
 const textOf = ({ method, path, timestamp, body }: Signed): string => `v1\n${method}\n${path}\n${timestamp}\n${body}`

@@ -39,7 +39,7 @@ export interface SeenOwed {
   endedBy: SimulatedProcess | null
 }
 
-export const runName = (no: No, begun: number): string => `${no.toString(36)}-${begun}`
+const runName = (no: No, begun: number): string => `${no.toString(36)}-${begun}`
 
 export class Seen {
   readonly plans: Plans

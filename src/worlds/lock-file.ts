@@ -8,7 +8,7 @@ let taken = 0
 let me: string | null = null
 
 /** This process, as its files name it. */
-export function holderText(): string {
+function holderText(): string {
   if (me === null) {
     const { pid, began } = processId(process.pid)!
     me = `${pid}.${began}`

@@ -17,7 +17,7 @@ interface Condition {
 }
 
 /** The run under way, the worker that carries it out, and what healing and incidents say. */
-export function useConditions(resource: Resource): readonly Condition[] {
+function useConditions(resource: Resource): readonly Condition[] {
   const { type, id, kind, status, orphans, queued, timers, since } = resource
   const seesAll = useSeesAll()
   const at = useNow()

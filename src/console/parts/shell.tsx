@@ -51,7 +51,7 @@ export const groups: readonly { readonly name: string; readonly items: readonly 
 ]
 
 /** The pages that this session can use. */
-export function useItems(): typeof groups {
+function useItems(): typeof groups {
   const { permissions, tenant, isDev } = useSession()
   const mayUse = ({ needs, href }: Item) => {
     if (href === '/audit' && tenant !== null) return false

@@ -4,13 +4,14 @@ import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
 import type { Engine } from '../engine/engine.ts'
-import type { EngineSettings } from '../engine/options.ts'
+import { defaultSettings, type EngineSettings } from '../engine/options.ts'
 import type { LifecycleSet } from '../engine/typed-client.ts'
 import type { Driver } from '../lifecycle/driver.ts'
 import type { AnyLifecycle } from '../lifecycle/lifecycle.ts'
 import type { OidcOptions } from '../server/oidc.ts'
 import type { Inventions } from '../testing/workload.ts'
 import type { World } from '../worlds/world.ts'
+import { HomeostatError } from '../base/errors.ts'
 import { CliError, exits } from './cli-error.ts'
 
 /** Lifecycles that belong together, with their drivers under the same names. */
@@ -77,6 +78,29 @@ export const defineConfig = (config: Given): Given => config
 const configName = 'homeostat.config.ts'
 
 /** Of the parts that can be wrong without a type error: a config is written by hand. */
+/** A rhythm of nothing would never rest; others of these figures may be 0. */
+const rhythms: readonly string[] = [
+  'leaseMs',
+  'concurrency',
+  'runs',
+  'batchLimit',
+  'pollMs',
+  'lookMs',
+  'healEveryMs',
+  'sweepEveryMs',
+  'inventoryEveryMs',
+] satisfies (keyof EngineSettings)[]
+
+const setting = (name: string, byDefault: unknown): z.ZodType => {
+  if (typeof byDefault === 'string') return z.string()
+  if (typeof byDefault === 'boolean') return z.boolean()
+  if (typeof byDefault !== 'number') return z.record(z.string(), z.any())
+  return rhythms.includes(name) ? z.number().positive() : z.number().min(0)
+}
+const settings = Object.fromEntries(
+  Object.entries(defaultSettings).map(([name, byDefault]) => [name, setting(name, byDefault)]),
+)
+
 const shape = z.strictObject({
   modules: z
     .array(
@@ -112,7 +136,7 @@ const shape = z.strictObject({
     .optional(),
   allowCalls: z.array(z.string().min(1)).optional(),
   rate: z.strictObject({ perSecond: z.number().positive(), burst: z.number().min(1) }).optional(),
-  engine: z.record(z.string(), z.unknown()).optional(),
+  engine: z.strictObject(settings).partial().optional(),
   worlds: z.array(z.any()).optional(),
   demo: z.any().optional(),
 })
@@ -139,14 +163,26 @@ export async function loadConfig(given: string | undefined, context: ConfigConte
     const where = given === undefined ? `no ${configName} in this folder or one above it` : `${given} is not there`
     throw new CliError(exits.usage, `There is nothing to serve: ${where}.`, 'Begin a project with: homeostat init')
   }
-  const { default: found } = (await import(pathToFileURL(file).href)) as { readonly default?: Given }
-  const config = typeof found === 'function' ? await found(context) : found
+  const config = await configIn(file, context)
   const judged = shape.safeParse(config)
   if (!judged.success) {
     const faults = judged.error.issues.map(({ path, message }) => `${path.join('.') || 'default export'}: ${message}`)
     throw new CliError(exits.usage, `${file} is not a config:`, faults.join('\n'))
   }
   return config as Config
+}
+
+async function configIn(file: string, context: ConfigContext): Promise<unknown> {
+  try {
+    const { default: found } = (await import(pathToFileURL(file).href)) as { readonly default?: Given }
+    return typeof found === 'function' ? await found(context) : found
+  } catch (error) {
+    if (error instanceof CliError || error instanceof HomeostatError) throw error
+    // It is the code of somebody else: what it says and where, without our own places.
+    const [where] = /file:\/\/[^\s)]+:\d+/.exec(error instanceof Error ? (error.stack ?? '') : '') ?? []
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new CliError(exits.usage, `${file} cannot be loaded: ${reason}`, where?.includes('/src/cli/') ? '' : where)
+  }
 }
 
 /** All modules as one set: a name that two modules use is told apart by the type of its resource. */

@@ -15,7 +15,7 @@ import { openStore, storeOf, useFolder } from './open-store.ts'
 import { consoleFolder, plainPages } from './pages.ts'
 import { counted, type Printer } from './print.ts'
 import { secretKeys } from './secret-keys.ts'
-import { lastToken, removeServerFile, writeServerFile } from './server-file.ts'
+import { answeringServer, lastToken, removeOwnServerFile, writeServerFile } from './server-file.ts'
 import { version } from './version.ts'
 
 export interface ServeOptions {
@@ -47,7 +47,10 @@ export async function serve(options: ServeOptions, printer: Printer): Promise<vo
   const host = options.host ?? config.host ?? '127.0.0.1'
   const port = portOf(options.port ?? process.env['PORT'], config.port ?? defaultPort)
   // Before anything is opened or begun: whoever starts it twice by mistake must not take work over for a moment.
-  if (options.api) await mustBeFree(host, port)
+  if (options.api) {
+    await mustBeAlone(data)
+    await mustBeFree(host, port)
+  }
 
   const log = logTo(printer)
   const store = await openStore(storeOf(data, options.store ?? config.store))
@@ -76,7 +79,7 @@ export async function serve(options: ServeOptions, printer: Printer): Promise<vo
   await untilToldToStop(printer)
   demo.abort()
   printer.note('Stopping: what is under way is finished or handed over. Ctrl-C again ends it at once.')
-  if (server !== null) removeServerFile(data)
+  if (server !== null) removeOwnServerFile(data)
   await server?.stop()
   await engine.stop()
   await store.close()
@@ -162,6 +165,17 @@ function portOf(given: string | undefined, otherwise: number): number {
   throw new CliError(exits.usage, `'${given}' is not a port.`, 'Give a number from 0 to 65535; 0 takes a free one.')
 }
 
+/** A data folder is of one server: its file leads to it, and tells whoever restores a back-up that it runs. */
+async function mustBeAlone(data: string): Promise<void> {
+  const other = await answeringServer(data)
+  if (other === null) return
+  throw new CliError(
+    exits.unavailable,
+    `A server runs on ${data} already: process ${other.pid}, ${other.url}.`,
+    'Stop it, or give this one a data folder of its own with --data. homeostat work adds a worker.',
+  )
+}
+
 /** Listens for a moment: the answer is better than the server's, and it comes before anything else is done. */
 function mustBeFree(host: string, port: number): Promise<void> {
   if (port === 0) return Promise.resolve()
@@ -176,17 +190,21 @@ function mustBeFree(host: string, port: number): Promise<void> {
   })
 }
 
-/** The first signal lets it end in order, the second ends it at once. */
+/**
+ * The first signal lets it end in order, a second Ctrl-C ends it at once. SIGTERM may come twice for one: whoever ends a group of
+ * processes tells bin/homeostat too, which hands it on.
+ */
 function untilToldToStop(printer: Printer): Promise<void> {
   return new Promise((done) => {
     let isStopping = false
-    const stop = () => {
-      if (isStopping) {
-        printer.note('Ended at once: what was under way is taken over at the next start.')
-        process.exit(exits.interrupted)
+    const stop = (signal: NodeJS.Signals) => {
+      if (!isStopping) {
+        isStopping = true
+        return done()
       }
-      isStopping = true
-      done()
+      if (signal === 'SIGTERM') return
+      printer.note('Ended at once: what was under way is taken over at the next start.')
+      process.exit(exits.interrupted)
     }
     process.on('SIGINT', stop)
     process.on('SIGTERM', stop)

@@ -18,7 +18,12 @@ export function writeServerFile(data: string, content: ServerFile): void {
   writeFileSync(join(data, 'pid'), `${content.pid}\n`)
 }
 
-export function removeServerFile(data: string): void {
+/** That of this process, when it ends: another one may have come after it. */
+export function removeOwnServerFile(data: string): void {
+  if (read(data)?.pid === process.pid) removeServerFile(data)
+}
+
+function removeServerFile(data: string): void {
   for (const file of [fileIn(data), join(data, 'pid')]) rmSync(file, { force: true })
 }
 
@@ -26,6 +31,15 @@ export function removeServerFile(data: string): void {
 export function readServerFile(data: string): ServerFile | null {
   const found = read(data)
   return found !== null && isAlive(found.pid) ? found : null
+}
+
+/** Of a server of another process that answers: a number may belong to somebody else after a restart of the machine. */
+export async function answeringServer(data: string): Promise<ServerFile | null> {
+  const found = readServerFile(data)
+  if (found === null || found.pid === process.pid) return null
+  const answer = await fetch(`${found.url}/livez`, { signal: AbortSignal.timeout(2_000) }).catch(() => null)
+  await answer?.body?.cancel()
+  return answer?.ok ? found : null
 }
 
 /** The token that a killed server made up: whoever waits for its return need not ask again. */

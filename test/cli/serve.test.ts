@@ -70,6 +70,54 @@ test('a config that is none is told with all its faults', async () => {
   expect(exit).toBe(2)
 })
 
+test.each([
+  ['export default 5 +', /odd\.ts cannot be loaded: [^\n]+\n +file:[^\n]+odd\.ts:1\n$/],
+  ['throw new Error("no password")', /odd\.ts cannot be loaded: no password\n +file:[^\n]+odd\.ts:1[:\d]*\n$/],
+  ['import "./gone.ts"', /odd\.ts cannot be loaded: Cannot find module [^\n]+gone\.ts[^\n]+\n$/],
+])('a config that breaks is told in its own words: %s', async (content, words) => {
+  const terminal = clone()
+  writeFileSync(join(terminal.folder, 'odd.ts'), `${content}\n`)
+  const { exit, err } = await terminal.homeostat('check --config odd.ts')
+  expect(err).toMatch(words)
+  expect(exit).toBe(2)
+})
+
+test('settings of the engine that there are not, or that cannot be, are refused', async () => {
+  const terminal = clone()
+  const config = `import base from './homeostat.config.ts'
+export default (context) => ({ ...base(context), engine: { leaseMss: 5, healEveryMs: 'often', pollMs: 0 } })
+`
+  writeFileSync(join(terminal.folder, 'odd.ts'), config)
+  const { exit, err } = await terminal.homeostat('check --config odd.ts')
+  for (const name of ['leaseMss', 'engine.healEveryMs', 'engine.pollMs']) expect(err).toContain(name)
+  expect(exit).toBe(2)
+})
+
+test('a second server on a data folder is refused, and the first one is still found', async () => {
+  const terminal = clone()
+  const server = await terminal.start(`${program} serve`)
+  const { exit, err } = await terminal.homeostat('serve')
+  expect(err).toContain(`already: process ${server.child.pid}`)
+  expect(exit).toBe(69)
+  expect(await terminal.homeostat('ls')).toMatchObject({ exit: 0 })
+  expect(await stop(server)).toBe(0)
+})
+
+test('SIGTERM that comes twice, as to a whole group of processes, ends it in order', async () => {
+  const terminal = clone()
+  const config = `import base from './homeostat.config.ts'
+export default (context) => ({ ...base(context), engine: { stopPatienceMs: 2_000 } })
+`
+  writeFileSync(join(terminal.folder, 'patient.ts'), config)
+  const server = await terminal.start(`${program} serve --dev --config patient.ts`)
+  await terminal.homeostat('fault set hang --type volume')
+  await terminal.homeostat('create volume --id v size=1')
+  server.child.kill('SIGTERM')
+  await server.until(() => server.output.includes('Stopping'))
+  expect(await stop(server)).toBe(0)
+  expect(server.output).toContain('Stopped.')
+})
+
 test('the address that is printed signs in once; pages and files are for their owner alone', async () => {
   const terminal = clone()
   const server = await terminal.start(`${program} serve --dev`)

@@ -8,6 +8,7 @@ import { devCommands } from './dev-commands.ts'
 import { healingCommands } from './healing-commands.ts'
 import { keepingCommands } from './keeping-commands.ts'
 import { manyCommands } from './many-commands.ts'
+import { harmless } from './print.ts'
 import { projectCommands } from './project-commands.ts'
 import { resourceCommands } from './resource-commands.ts'
 import { runCommands } from './run-commands.ts'
@@ -76,7 +77,7 @@ export async function main(words: readonly string[]): Promise<void> {
     }
     const { text, hint, exit } = tellingOf(error)
     if (words.includes('--json')) process.stderr.write(`${JSON.stringify({ error: text, hint, exit })}\n`)
-    else process.stderr.write(`homeostat: ${text}\n${hint === '' ? '' : `${hint.replaceAll(/^/gm, '  ')}\n`}`)
+    else process.stderr.write(harmless(`homeostat: ${text}\n${hint === '' ? '' : `${hint.replaceAll(/^/gm, '  ')}\n`}`))
     process.exitCode = exit
   }
 }

@@ -39,12 +39,12 @@ export class Printer {
   }
 
   line(text = ''): void {
-    this.output.out(text)
+    this.output.out(harmless(text, this.output.isColoured))
   }
 
   /** Beside what was asked for: not part of the answer. */
   note(text: string): void {
-    this.output.err(text)
+    this.output.err(harmless(text, this.output.isColoured))
   }
 
   json(value: unknown): void {
@@ -69,7 +69,9 @@ export class Printer {
   }
 
   /** Rows under headings, as wide as what is in them; the last column is cut where the terminal ends. */
-  table(headings: readonly string[], rows: readonly (readonly string[])[]): void {
+  table(headings: readonly string[], given: readonly (readonly string[])[]): void {
+    const { isColoured } = this.output
+    const rows = given.map((row) => row.map((cell) => harmless(cell, isColoured).replaceAll(/\s*\n\s*/g, ' ')))
     const widths = headings.map((heading, i) => Math.max(heading.length, ...rows.map((row) => widthOf(row[i] ?? ''))))
     const line = (cells: readonly string[]) =>
       this.#cut(cells.map((cell, i) => (i === cells.length - 1 ? cell : pad(cell, widths[i]!))).join('  ')).trimEnd()
@@ -98,6 +100,18 @@ export class Printer {
     )
   }
 }
+
+/**
+ * Text of strangers (properties, reasons of drivers) as it is safe on a terminal: a control character could move the cursor, change the
+ * title or write to the clipboard of whoever looks. Only line ends, tabs and, where there are colours, marks of colour stay.
+ */
+export const harmless = (text: string, isColoured = false): string =>
+  // oxlint-disable-next-line no-control-regex
+  text.replaceAll(/\u001b\[\d+m|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, (found) =>
+    found.length > 1 && isColoured
+      ? found
+      : found.replace(/^./su, (one) => `\\u${one.codePointAt(0)!.toString(16).padStart(4, '0')}`),
+  )
 
 const colours: Readonly<Record<string, Style>> = {
   stable: 'green',

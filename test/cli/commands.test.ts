@@ -78,6 +78,17 @@ describe('looks', () => {
     expect(coloured).toContain('\u001b[32m')
     expect(plain[2]).toBe('longer  Creating an…')
   })
+  test('control characters of strangers are shown, not carried out', () => {
+    const evil = 'a\u001b]0;title\u0007\u001b[2J\r\u009b31mb'
+    const seen = String.raw`a\u001b]0;title\u0007\u001b[2J\u000d\u009b31mb`
+    expect(print({}, (printer) => printer.line(evil))).toBe(seen)
+    expect(print({ isColoured: true }, (printer) => printer.line(evil))).toBe(seen)
+    expect(print({}, (printer) => printer.line('\u001b[31mred'))).toBe(String.raw`\u001b[31mred`)
+    const told = print({ isColoured: true }, (printer) =>
+      printer.table(['A', 'B'], [[evil, printer.paint('red', 'x\ny')]]),
+    )
+    expect(told).toContain(`${seen}  \u001b[31mx y\u001b[39m`)
+  })
   test('times are said as people say them', () => {
     expect([300, 5_000, 90_000, 3_600_000, 9 * 3_600_000 + 540_000, 3 * 86_400_000].map(lasting)).toEqual([
       '300 ms',

@@ -11,12 +11,12 @@ import {
 } from './declaration.ts'
 import { checkCases, landsBack, mustSettle } from './check-operations.ts'
 import type { Faults } from './fault.ts'
-import { isKind, type World } from './known-names.ts'
+import { isKind, type Declarations } from './known-names.ts'
 import { answersOf, PreviousStatuses, recoveriesOf, sourcesOf } from './lifecycle-graph.ts'
 import { refusesEmpty } from './schema.ts'
 import { conditionWords, listWords } from './words.ts'
 
-export function checkHealing(faults: Faults, world: World, declaration: Declaration): void {
+export function checkHealing(faults: Faults, loaded: Declarations, declaration: Declaration): void {
   const { type, resource, heal } = declaration
   for (const status of Object.keys(resource.statuses.transitional ?? {})) {
     const path = `${type}.heal.${status}`
@@ -32,7 +32,7 @@ export function checkHealing(faults: Faults, world: World, declaration: Declarat
     if (isRow(heal[status]!) && heal[status].like !== undefined) continue // Judged where it is written out.
     checkRow(faults, path, row)
     checkRecoveries(faults, declaration, status, path)
-    if (isRow(row)) checkOwners(faults, world, declaration, status, row)
+    if (isRow(row)) checkOwners(faults, loaded, declaration, status, row)
   }
   for (const status of Object.keys(heal)) {
     if (isKind(resource, status, 'transitional')) continue
@@ -170,9 +170,15 @@ function checkAttempt(
 }
 
 /** Two resources that each wait for the other to be healed wait for ever. */
-function checkOwners(faults: Faults, world: World, declaration: Declaration, status: string, row: HealData): void {
+function checkOwners(
+  faults: Faults,
+  loaded: Declarations,
+  declaration: Declaration,
+  status: string,
+  row: HealData,
+): void {
   for (const [relation, statuses] of Object.entries(row.withOwner ?? {})) {
-    const owner = world.across(declaration, relation)
+    const owner = loaded.across(declaration, relation)
     if (!owner) continue
     for (const one of statuses) {
       const path = `${declaration.type}.heal.${status}.withOwner.${relation}`
@@ -186,7 +192,7 @@ function checkOwners(faults: Faults, world: World, declaration: Declaration, sta
       const back = healOf(owner.heal, one)
       const waits = back && isRow(back) ? Object.entries(back.withOwner ?? {}) : []
       for (const [name, awaited] of waits) {
-        if (world.across(owner, name)?.type !== declaration.type || !awaited.includes(status)) continue
+        if (loaded.across(owner, name)?.type !== declaration.type || !awaited.includes(status)) continue
         const fault = `waits for ${owner.type} in ${one}, which waits for ${declaration.type} in ${status}`
         faults.error(path, fault, 'Let one of the two be healed by itself.')
       }

@@ -10,39 +10,39 @@ import { checkTimers } from './check-timers.ts'
 import { checkWords } from './check-words.ts'
 import type { Declaration } from './declaration.ts'
 import { Faults, type Fault } from './fault.ts'
-import { World } from './known-names.ts'
+import { Declarations } from './known-names.ts'
 import { edgesOf } from './lifecycle-graph.ts'
 import type { AnyLifecycle } from './lifecycle.ts'
 
 /** All faults of a set of lifecycles; errors first. None of severity `error`: it can be loaded. */
 export function checkLifecycles(set: readonly AnyLifecycle[]): readonly Fault[] {
   const faults = new Faults()
-  checkTypes(faults, new World(set))
+  checkTypes(faults, new Declarations(set))
   // What cannot be read is left out, so that the faults of the others are still found.
   const readable = set.filter((lifecycle) => {
-    const [declaration] = new World([lifecycle]).all
+    const [declaration] = new Declarations([lifecycle]).all
     const isWorded = checkWords(faults, declaration!, lifecycle.body)
     return checkShapes(faults, declaration!.type, lifecycle.body) && isWorded
   })
-  const world = new World(readable, set)
+  const loaded = new Declarations(readable, set)
   readable.forEach((lifecycle, index) => {
-    const declaration = world.all[index]!
-    checkRelations(faults, world, declaration)
-    checkNames(faults, world, declaration)
+    const declaration = loaded.all[index]!
+    checkRelations(faults, loaded, declaration)
+    checkNames(faults, loaded, declaration)
     checkFlow(faults, declaration, edgesOf(lifecycle, readable))
-    checkOperations(faults, world, declaration)
-    checkHealing(faults, world, declaration)
-    checkTimers(faults, world, declaration)
-    checkMoves(faults, world, declaration)
-    checkRules(faults, world, declaration)
+    checkOperations(faults, loaded, declaration)
+    checkHealing(faults, loaded, declaration)
+    checkTimers(faults, loaded, declaration)
+    checkMoves(faults, loaded, declaration)
+    checkRules(faults, loaded, declaration)
     checkProbesUsed(faults, declaration)
   })
   return faults.all.toSorted((a, b) => Number(a.severity === 'warning') - Number(b.severity === 'warning'))
 }
 
-function checkTypes(faults: Faults, world: World): void {
+function checkTypes(faults: Faults, loaded: Declarations): void {
   const seen = new Set<string>()
-  for (const { type } of world.all) {
+  for (const { type } of loaded.all) {
     if (seen.has(type)) faults.error(type, 'is declared twice', 'Load one of the two, or rename one.')
     seen.add(type)
     if (!/^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$/.test(type)) {

@@ -13,12 +13,12 @@ import {
 import { conditionsOf, sitesOf } from './declaration-sites.ts'
 import { isDuration } from './duration.ts'
 import type { Faults } from './fault.ts'
-import { valueFault, type World } from './known-names.ts'
+import { valueFault, type Declarations } from './known-names.ts'
 import { isToMany } from './relation.ts'
 import { kindsOf, type ResourceType } from './resource-type.ts'
 
-export function checkNames(faults: Faults, world: World, declaration: Declaration): void {
-  const checker = new NameChecker(faults, world, declaration)
+export function checkNames(faults: Faults, loaded: Declarations, declaration: Declaration): void {
+  const checker = new NameChecker(faults, loaded, declaration)
   for (const { path, data } of sitesOf(declaration)) checker.changes(path, data)
   for (const { path, when } of conditionsOf(declaration)) checker.condition(path, when)
   checker.operations()
@@ -28,14 +28,14 @@ export function checkNames(faults: Faults, world: World, declaration: Declaratio
 
 class NameChecker {
   private readonly faults: Faults
-  private readonly world: World
+  private readonly loaded: Declarations
   private readonly declaration: Declaration
   private readonly own: ResourceType
   private readonly type: string
 
-  constructor(faults: Faults, world: World, declaration: Declaration) {
+  constructor(faults: Faults, loaded: Declarations, declaration: Declaration) {
     this.faults = faults
-    this.world = world
+    this.loaded = loaded
     this.declaration = declaration
     this.own = declaration.resource
     this.type = declaration.type
@@ -172,7 +172,7 @@ class NameChecker {
 
   private relatedTerm(path: string, name: string, is: unknown): void {
     const relation = this.declaration.relations[name]!
-    const type = this.world.typeAcross(this.declaration, name)
+    const type = this.loaded.typeAcross(this.declaration, name)
     if (typeof is !== 'object' || is === null) {
       this.faults.error(path, `${name} is a relation`, 'Name its statuses in a list, or say { exists: true }.')
       return
@@ -245,13 +245,13 @@ class NameChecker {
   /** The type on the other side. */
   private relation(path: string, name: string): ResourceType | undefined {
     const { relations } = this.declaration
-    if (Object.hasOwn(relations, name)) return this.world.typeAcross(this.declaration, name)
+    if (Object.hasOwn(relations, name)) return this.loaded.typeAcross(this.declaration, name)
     this.faults.unknown(path, name, `relation of ${this.type}`, Object.keys(relations))
     return undefined
   }
 
   private property(path: string, name: string, type: ResourceType) {
-    const known = this.world.propertiesOf(type)
+    const known = this.loaded.propertiesOf(type)
     if (known && !known.has(name)) {
       const relations = type === this.own ? Object.keys(this.declaration.relations) : []
       this.faults.unknown(path, name, `property of ${type.type}`, [...known.keys(), ...relations])

@@ -12,7 +12,7 @@ import {
   type StepData,
 } from './declaration.ts'
 import type { Faults } from './fault.ts'
-import { isKind, type World } from './known-names.ts'
+import { isKind, type Declarations } from './known-names.ts'
 import { sourcesOf } from './lifecycle-graph.ts'
 import { kindsOf } from './resource-type.ts'
 import { refusesEmpty } from './schema.ts'
@@ -22,7 +22,7 @@ import { listWords } from './words.ts'
 const reservedOperations = ['get', 'setStatus', 'import']
 const nameForm = /^[A-Za-z][A-Za-z0-9_-]*$/
 
-export function checkOperations(faults: Faults, world: World, declaration: Declaration): void {
+export function checkOperations(faults: Faults, loaded: Declarations, declaration: Declaration): void {
   checkDriverNames(faults, declaration)
   for (const [name, operation] of Object.entries(declaration.operations)) {
     const path = `${declaration.type}.operations.${name}`
@@ -39,7 +39,7 @@ export function checkOperations(faults: Faults, world: World, declaration: Decla
     for (const [stepName, step] of Object.entries(operation.steps)) {
       const place = `${path}.steps.${stepName}`
       checkStep(faults, declaration, place, stepName, step)
-      checkAsk(faults, world, declaration, place, step)
+      checkAsk(faults, loaded, declaration, place, step)
       if (step.onFailure !== undefined) checkFailure(faults, declaration, `${place}.onFailure`, casesOf(step.onFailure))
       if (step.ifForced !== undefined && operation.force === undefined) {
         faults.warning(
@@ -158,10 +158,10 @@ function checkDriverNames(faults: Faults, { type, operations, probes }: Declarat
   }
 }
 
-function checkAsk(faults: Faults, world: World, declaration: Declaration, path: string, step: StepData): void {
+function checkAsk(faults: Faults, loaded: Declarations, declaration: Declaration, path: string, step: StepData): void {
   for (const [relation, data] of Object.entries(step.ask ?? {})) {
     const { operation: wanted, in: statuses, input } = askOf(data)
-    const other = world.across(declaration, relation)
+    const other = loaded.across(declaration, relation)
     if (!other) continue
     const asked = checkAsked(faults, other, `${path}.ask.${relation}`, wanted)
     if (!asked) continue

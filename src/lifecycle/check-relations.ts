@@ -2,15 +2,15 @@
 import { moveOf, type CaseData, type Declaration } from './declaration.ts'
 import { sitesOf } from './declaration-sites.ts'
 import { didYouMean, type Faults } from './fault.ts'
-import { isKind, livingOf, valueFault, type World } from './known-names.ts'
+import { isKind, livingOf, valueFault, type Declarations } from './known-names.ts'
 import { sourcesOf } from './lifecycle-graph.ts'
 import { relatedTypeOf, relationKindOf, type Relation } from './relation.ts'
 import { kindsOf } from './resource-type.ts'
 import { listWords } from './words.ts'
 
-export function checkRelations(faults: Faults, world: World, declaration: Declaration): void {
+export function checkRelations(faults: Faults, loaded: Declarations, declaration: Declaration): void {
   const { type, relations, resource } = declaration
-  const properties = world.propertiesOf(resource)
+  const properties = loaded.propertiesOf(resource)
   for (const [name, relation] of Object.entries(relations)) {
     const path = `${type}.relations.${name}`
     if (properties?.has(name))
@@ -23,25 +23,25 @@ export function checkRelations(faults: Faults, world: World, declaration: Declar
       faults.error(path, 'is no relation', 'Write, say, { children: ... } or { link: ... }.')
       continue
     }
-    const loaded = world.get(other.type)
-    if (!loaded && world.loaded.has(other.type)) continue
-    if (!loaded) {
-      const suggestion = `Load its lifecycle too. ${didYouMean(other.type, world.loaded)}`
+    const target = loaded.get(other.type)
+    if (!target && loaded.types.has(other.type)) continue
+    if (!target) {
+      const suggestion = `Load its lifecycle too. ${didYouMean(other.type, loaded.types)}`
       faults.error(path, `names the type ${other.type}, which is not loaded`, suggestion)
       continue
     }
-    checkWhere(faults, world, path, relation)
-    if (kind === 'linkedBy') checkLinkedBy(faults, declaration, path, relation as { as: string }, loaded)
-    if (kind === 'pair') checkPair(faults, declaration, path, loaded)
-    if (kind === 'children' || kind === 'child') checkChildren(faults, declaration, path, name, loaded)
-    if (kind === 'descendants') checkDescendants(faults, world, declaration, path, loaded)
+    checkWhere(faults, loaded, path, relation)
+    if (kind === 'linkedBy') checkLinkedBy(faults, declaration, path, relation as { as: string }, target)
+    if (kind === 'pair') checkPair(faults, declaration, path, target)
+    if (kind === 'children' || kind === 'child') checkChildren(faults, declaration, path, name, target)
+    if (kind === 'descendants') checkDescendants(faults, loaded, declaration, path, target)
   }
 }
 
-function checkWhere(faults: Faults, world: World, path: string, relation: Relation): void {
+function checkWhere(faults: Faults, loaded: Declarations, path: string, relation: Relation): void {
   const { where } = relation as { where?: Readonly<Record<string, unknown>> }
   const type = relatedTypeOf(relation)!
-  const known = world.propertiesOf(type)
+  const known = loaded.propertiesOf(type)
   for (const [name, value] of Object.entries(where ?? {})) {
     const schema = known?.get(name)
     if (known && !schema) faults.unknown(`${path}.where`, name, `property of ${type.type}`, known.keys())
@@ -107,8 +107,14 @@ function checkChildren(faults: Faults, declaration: Declaration, path: string, n
   faults.error(path, `a ${other.type} is never a child of ${declaration.type}`, suggestion)
 }
 
-function checkDescendants(faults: Faults, world: World, { type }: Declaration, path: string, other: Declaration): void {
-  if (ancestorsOf(world, other).has(type)) return
+function checkDescendants(
+  faults: Faults,
+  loaded: Declarations,
+  { type }: Declaration,
+  path: string,
+  other: Declaration,
+): void {
+  if (ancestorsOf(loaded, other).has(type)) return
   faults.warning(
     path,
     `a ${other.type} is never below a ${type}`,
@@ -119,9 +125,9 @@ function checkDescendants(faults: Faults, world: World, { type }: Declaration, p
 const parentTypesOf = ({ relations }: Declaration): readonly string[] =>
   Object.values(relations).flatMap((one) => ('parent' in one ? (relatedTypeOf(one)?.type ?? []) : []))
 
-function ancestorsOf(world: World, declaration: Declaration): ReadonlySet<string> {
+function ancestorsOf(loaded: Declarations, declaration: Declaration): ReadonlySet<string> {
   const found = new Set(parentTypesOf(declaration))
-  for (const type of found) for (const next of parentTypesOf(world.get(type) ?? declaration)) found.add(next)
+  for (const type of found) for (const next of parentTypesOf(loaded.get(type) ?? declaration)) found.add(next)
   return found
 }
 
@@ -134,10 +140,10 @@ interface Done {
   readonly from: readonly string[] | undefined
 }
 
-export function checkMoves(faults: Faults, world: World, declaration: Declaration): void {
-  for (const one of movesBy(declaration)) checkMove(faults, world, declaration, one)
-  for (const { path, data } of sitesOf(declaration)) checkAdds(faults, world, declaration, path, data)
-  if (world.isWhole) checkUnused(faults, world, declaration)
+export function checkMoves(faults: Faults, loaded: Declarations, declaration: Declaration): void {
+  for (const one of movesBy(declaration)) checkMove(faults, loaded, declaration, one)
+  for (const { path, data } of sitesOf(declaration)) checkAdds(faults, loaded, declaration, path, data)
+  if (loaded.isWhole) checkUnused(faults, loaded, declaration)
 }
 
 /** By `move` and by the items of forEach. */
@@ -162,8 +168,13 @@ function movesBy(declaration: Declaration): readonly Done[] {
   return [...moved, ...items]
 }
 
-function checkMove(faults: Faults, world: World, declaration: Declaration, { path, relation, to, from }: Done): void {
-  const other = world.across(declaration, relation)
+function checkMove(
+  faults: Faults,
+  loaded: Declarations,
+  declaration: Declaration,
+  { path, relation, to, from }: Done,
+): void {
+  const other = loaded.across(declaration, relation)
   if (!other || !kindsOf(other.resource).has(to)) return
   if (relationKindOf(declaration.relations[relation]!) === 'pair') {
     faults.error(path, 'the two sides of a pair move together by themselves', 'Remove this move.')
@@ -182,7 +193,7 @@ function checkMove(faults: Faults, world: World, declaration: Declaration, { pat
     other.moves.some(
       (row, index) =>
         row.to === to &&
-        letsMove(world, declaration, relation, other, index) &&
+        letsMove(loaded, declaration, relation, other, index) &&
         sourcesOf(other, row.from).includes(status),
     ),
   )
@@ -201,17 +212,23 @@ function checkMove(faults: Faults, world: World, declaration: Declaration, { pat
 }
 
 /** Does the row of the other's moves name this side? Whoever moves its descendants is let in by the row of their parent. */
-function letsMove(world: World, mover: Declaration, relation: string, other: Declaration, index: number): boolean {
+function letsMove(
+  loaded: Declarations,
+  mover: Declaration,
+  relation: string,
+  other: Declaration,
+  index: number,
+): boolean {
   const by = other.relations[other.moves[index]!.by]
   if (!by) return false
   if (relatedTypeOf(by)?.type === mover.type) return true
   const isBelow = relationKindOf(mover.relations[relation]!) === 'descendants'
-  return isBelow && 'parent' in by && ancestorsOf(world, other).has(mover.type)
+  return isBelow && 'parent' in by && ancestorsOf(loaded, other).has(mover.type)
 }
 
-function checkAdds(faults: Faults, world: World, declaration: Declaration, path: string, data: CaseData): void {
+function checkAdds(faults: Faults, loaded: Declarations, declaration: Declaration, path: string, data: CaseData): void {
   for (const [relation, { status }] of Object.entries(data.add ?? {})) {
-    const other = world.across(declaration, relation)
+    const other = loaded.across(declaration, relation)
     if (!other) continue
     const kind = relationKindOf(declaration.relations[relation]!)
     const place = `${path}.add.${relation}`
@@ -224,15 +241,15 @@ function checkAdds(faults: Faults, world: World, declaration: Declaration, path:
 }
 
 /** What others may do but never do is a hole in the fence. */
-function checkUnused(faults: Faults, world: World, declaration: Declaration): void {
+function checkUnused(faults: Faults, loaded: Declarations, declaration: Declaration): void {
   const { type, moves, begins } = declaration
-  const done = world.all.flatMap((mover) => movesBy(mover).map((one) => ({ mover, ...one })))
+  const done = loaded.all.flatMap((mover) => movesBy(mover).map((one) => ({ mover, ...one })))
   moves.forEach((row, index) => {
     const used = done.some(
       ({ mover, relation, to, from }) =>
         to === row.to &&
-        world.across(mover, relation)?.type === type &&
-        letsMove(world, mover, relation, declaration, index) &&
+        loaded.across(mover, relation)?.type === type &&
+        letsMove(loaded, mover, relation, declaration, index) &&
         (from ?? livingOf(declaration.resource)).some((status) => sourcesOf(declaration, row.from).includes(status)),
     )
     if (!used)
@@ -242,10 +259,10 @@ function checkUnused(faults: Faults, world: World, declaration: Declaration): vo
         'Remove the row.',
       )
   })
-  const added = world.all.flatMap((adder) =>
+  const added = loaded.all.flatMap((adder) =>
     sitesOf(adder).flatMap(({ data }) =>
       Object.entries(data.add ?? {}).flatMap(([relation, { status }]) =>
-        world.across(adder, relation)?.type === type ? [status] : [],
+        loaded.across(adder, relation)?.type === type ? [status] : [],
       ),
     ),
   )

@@ -3,20 +3,20 @@
 import { moveOf, namedStatus, type ConditionData, type Declaration, type Table } from './declaration.ts'
 import { alternativesOf, sitesOf, type Site } from './declaration-sites.ts'
 import type { Faults } from './fault.ts'
-import { livingOf, type World } from './known-names.ts'
+import { livingOf, type Declarations } from './known-names.ts'
 import { isToMany, relatedTypeOf, relationKindOf } from './relation.ts'
 import { kindsOf } from './resource-type.ts'
 import { conditionWords } from './words.ts'
 
-export function checkRules(faults: Faults, world: World, declaration: Declaration): void {
+export function checkRules(faults: Faults, loaded: Declarations, declaration: Declaration): void {
   for (const site of sitesOf(declaration)) {
     const status = namedStatus(site.data)
     if (status === undefined) continue
     for (const [name, rule] of Object.entries(declaration.rules)) {
       const row = rule.holds[status]
-      if (row !== undefined) checkSite(faults, world, declaration, site, { name, status, row, before: rule.holds })
+      if (row !== undefined) checkSite(faults, loaded, declaration, site, { name, status, row, before: rule.holds })
     }
-    checkOthersRules(faults, world, declaration, site, status)
+    checkOthersRules(faults, loaded, declaration, site, status)
   }
 }
 
@@ -31,7 +31,7 @@ interface Row {
 /** Is the row broken, whatever else holds, from a status in which this commit can be made? */
 function checkSite(
   faults: Faults,
-  world: World,
+  loaded: Declarations,
   declaration: Declaration,
   site: Site,
   { name, status, row, before }: Row,
@@ -39,7 +39,7 @@ function checkSite(
   for (const from of site.from) {
     const known = knownBefore(declaration, site, from, before)
     if ([...known.values()].some((statuses) => statuses.length === 0)) continue // Can never be made from there.
-    const broken = alternativesOf(row).map((one) => brokenTerm(world, declaration, site, one, known))
+    const broken = alternativesOf(row).map((one) => brokenTerm(loaded, declaration, site, one, known))
     if (broken.length === 0 || broken.some((words) => words === undefined)) continue
     const start = from === '' || from === status ? '' : ` from ${from}`
     faults.error(
@@ -84,7 +84,7 @@ function certainStatuses(is: unknown, many: boolean): readonly string[] | undefi
 
 /** The words of a term that cannot hold after the commit; undefined when every term may. */
 function brokenTerm(
-  world: World,
+  loaded: Declarations,
   declaration: Declaration,
   site: Site,
   row: ConditionData,
@@ -93,7 +93,7 @@ function brokenTerm(
   for (const [name, is] of Object.entries(row)) {
     const words = conditionWords({ [name]: is })
     if (Object.hasOwn(declaration.relations, name)) {
-      const after = statusesAfter(world, declaration, site, name, known)
+      const after = statusesAfter(loaded, declaration, site, name, known)
       if (after && !canHold(is, after)) return words
     } else if (site.data.set && Object.hasOwn(site.data.set, name)) {
       const value = site.data.set[name]
@@ -113,7 +113,7 @@ interface After {
 
 /** Where the related ones stand after the commit; undefined when nothing is known. */
 function statusesAfter(
-  world: World,
+  loaded: Declarations,
   declaration: Declaration,
   site: Site,
   name: string,
@@ -121,7 +121,7 @@ function statusesAfter(
 ): After | undefined {
   const relation = declaration.relations[name]!
   const type = relatedTypeOf(relation)
-  if (!type || overlaps(world, declaration, site, name)) return undefined
+  if (!type || overlaps(loaded, declaration, site, name)) return undefined
   const all = isToMany(relation) ? livingOf(type) : [...kindsOf(type).keys()]
   const may = new Set(known.get(name) ?? all)
   const moved = new Set<string>()
@@ -142,30 +142,30 @@ function statusesAfter(
     may.add(added.status)
     moved.add(added.status)
   }
-  for (const status of itemStatuses(world, declaration, site, name)) may.add(status)
+  for (const status of itemStatuses(loaded, declaration, site, name)) may.add(status)
   return { may, moved }
 }
 
 /** The last item of a forEach step ends in the commit that lands or enters the next step. */
-function itemStatuses(world: World, declaration: Declaration, site: Site, name: string): readonly string[] {
+function itemStatuses(loaded: Declarations, declaration: Declaration, site: Site, name: string): readonly string[] {
   if (!site.operation) return []
   const steps = Object.values(site.operation.steps)
   const before = site.role === 'entry' ? steps.slice(0, steps.indexOf(site.step!)) : site.step ? [site.step] : steps
   return before.flatMap((step) =>
     Object.entries(step.forEach ?? {})
-      .filter(([relation]) => sameType(world, declaration, relation, name))
+      .filter(([relation]) => sameType(loaded, declaration, relation, name))
       .flatMap(([, each]) => [each.done ?? [], each.failed ?? []].flat()),
   )
 }
 
 /** Another relation to the same type is changed too: which resources it takes is not known here. */
-const overlaps = (world: World, declaration: Declaration, { data }: Site, name: string): boolean =>
+const overlaps = (loaded: Declarations, declaration: Declaration, { data }: Site, name: string): boolean =>
   [...Object.keys(data.move ?? {}), ...Object.keys(data.add ?? {})].some(
-    (other) => other !== name && sameType(world, declaration, other, name),
+    (other) => other !== name && sameType(loaded, declaration, other, name),
   )
 
-const sameType = (world: World, declaration: Declaration, a: string, b: string): boolean =>
-  world.typeAcross(declaration, a)?.type === world.typeAcross(declaration, b)?.type
+const sameType = (loaded: Declarations, declaration: Declaration, a: string, b: string): boolean =>
+  loaded.typeAcross(declaration, a)?.type === loaded.typeAcross(declaration, b)?.type
 
 function canHold(is: unknown, { may, moved }: After): boolean {
   if (Array.isArray(is))
@@ -179,10 +179,16 @@ function canHold(is: unknown, { may, moved }: After): boolean {
 }
 
 /** The other side has a rule over this one, and this commit moves the other side into a row that forbids where this one lands. */
-function checkOthersRules(faults: Faults, world: World, declaration: Declaration, site: Site, status: string): void {
+function checkOthersRules(
+  faults: Faults,
+  loaded: Declarations,
+  declaration: Declaration,
+  site: Site,
+  status: string,
+): void {
   for (const [relation, move] of Object.entries(site.data.move ?? {})) {
     const { to, only } = moveOf(move)
-    const other = world.across(declaration, relation)
+    const other = loaded.across(declaration, relation)
     if (to === undefined || only || !other) continue
     for (const [name, rule] of Object.entries(other.rules)) {
       const row = rule.holds[to]

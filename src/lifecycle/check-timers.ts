@@ -2,12 +2,12 @@
 import { checkAsked } from './check-operations.ts'
 import type { Declaration, OperationData, TimerData } from './declaration.ts'
 import type { Faults } from './fault.ts'
-import { isKind, type World } from './known-names.ts'
+import { isKind, type Declarations } from './known-names.ts'
 import { sourcesOf } from './lifecycle-graph.ts'
 import { refusesEmpty } from './schema.ts'
 import { listWords } from './words.ts'
 
-export function checkTimers(faults: Faults, world: World, declaration: Declaration): void {
+export function checkTimers(faults: Faults, loaded: Declarations, declaration: Declaration): void {
   for (const [name, timer] of Object.entries(declaration.timers)) {
     const path = `${declaration.type}.timers.${name}`
     if ((timer.at === undefined) === (timer.after === undefined)) {
@@ -18,7 +18,7 @@ export function checkTimers(faults: Faults, world: World, declaration: Declarati
     if (timer.rank !== undefined && !Number.isFinite(timer.rank))
       faults.error(`${path}.rank`, 'is no number', 'Use 1, 2, 3.')
     if (typeof timer.ask === 'string') checkOwn(faults, declaration, path, timer, timer.ask)
-    else checkOthers(faults, world, declaration, path, timer.ask)
+    else checkOthers(faults, loaded, declaration, path, timer.ask)
   }
 }
 
@@ -41,14 +41,14 @@ function checkOwn(faults: Faults, declaration: Declaration, path: string, timer:
 
 function checkOthers(
   faults: Faults,
-  world: World,
+  loaded: Declarations,
   declaration: Declaration,
   path: string,
   asks: Readonly<Record<string, string>>,
 ): void {
   if (Object.keys(asks).length === 0) faults.error(`${path}.ask`, 'asks nothing', 'Name an operation.')
   for (const [relation, wanted] of Object.entries(asks)) {
-    const other = world.across(declaration, relation)
+    const other = loaded.across(declaration, relation)
     const operation = other && checkAsked(faults, other, `${path}.ask.${relation}`, wanted)
     if (operation) needsNoInput(faults, path, wanted, operation)
   }

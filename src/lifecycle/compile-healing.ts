@@ -4,11 +4,12 @@ import {
   conditionOrNull,
   landingData,
   listOf,
-  ms,
   statusOf,
   type Context,
   type Data,
 } from './compile-landing.ts'
+import { healOf } from './declaration.ts'
+import { durationMs } from './duration.ts'
 import type { DriftPlan, HealPlan, ProbePlan, RecoveryPlan } from './plan.ts'
 import { healWords } from './words.ts'
 
@@ -34,15 +35,14 @@ function recoveryCompiler(context: Context) {
     return {
       name,
       answers: new Map(known.map(([answer, landing]) => [answer, recovery(landing)])),
-      againMs: answers.unknown?.again ? ms(answers.unknown.again) : 0,
+      againMs: answers.unknown?.again ? durationMs(answers.unknown.again) : 0,
     }
   }
   return { landings, recovery, probe }
 }
 
 export function compileHeal(context: Context, status: string, table: Data): HealPlan {
-  let row = table[status]
-  while (!Array.isArray(row) && row.like) row = table[row.like]
+  const row: Data = healOf(table, status)
   const { landings, recovery, probe } = recoveryCompiler(context)
   const words = healWords(row)
   if (Array.isArray(row)) {
@@ -66,5 +66,5 @@ export function compileHeal(context: Context, status: string, table: Data): Heal
 
 export function compileDrift(context: Context, status: string, drift: Data): DriftPlan {
   const { landings, probe } = recoveryCompiler(context)
-  return { status, everyMs: ms(drift.every), probe: probe(drift.probe)!, landings }
+  return { status, everyMs: durationMs(drift.every), probe: probe(drift.probe)!, landings }
 }

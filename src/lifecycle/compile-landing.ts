@@ -1,6 +1,4 @@
-// What operations and healing have in common when declarations become plans: durations, conditions, and what changes with a landing.
-import { assert } from '../base/assert.ts'
-import { durationMs } from './duration.ts'
+// What operations and healing have in common when declarations become plans: conditions, and what changes with a landing.
 import type { AddPlan, ChangesPlan, ConditionPlan, LandingPlan, MovePlan, RelationPlan, Term } from './plan.ts'
 import type { StatusKind } from './resource-type.ts'
 import { conditionWords } from './words.ts'
@@ -16,12 +14,6 @@ export interface Context {
 }
 
 export const listOf = (x: Data): Data[] => (Array.isArray(x) ? x : [x])
-
-export function ms(text: string): number {
-  const millis = durationMs(text)
-  assert(millis !== undefined, `'${text}' is no duration; checkLifecycles should have said so`)
-  return millis
-}
 
 export function compileCondition(context: Context, when: Data): ConditionPlan {
   const terms = Object.entries<Data>(when).flatMap(([key, is]): Term[] => {

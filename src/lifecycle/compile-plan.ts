@@ -7,11 +7,11 @@ import {
   conditionOrNull,
   landingData,
   listOf,
-  ms,
   statusOf,
   type Context,
   type Data,
 } from './compile-landing.ts'
+import { durationMs } from './duration.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import type {
   AskPlan,
@@ -160,8 +160,8 @@ function sources(context: Context, from: readonly string[]): ReadonlySet<string>
 
 function compileFailure(context: Context, failure: Data): FailurePlan {
   if (failure.again) {
-    const againMs = ms(failure.again)
-    const atMostMs = failure.atMost ? ms(failure.atMost) : Math.max(againMs, defaults.tryAgainAtMostMs)
+    const againMs = durationMs(failure.again)
+    const atMostMs = failure.atMost ? durationMs(failure.atMost) : Math.max(againMs, defaults.tryAgainAtMostMs)
     return { tryAgain: { againMs, atMostMs }, cases: [] }
   }
   const cases = listOf(failure)
@@ -191,8 +191,8 @@ function compileOperation(context: Context, name: string, operation: Data): Oper
     ifBusy: operation.ifBusy ?? 'refuse',
     queueBehind: operation.queueBehind ?? 0,
     ifTerminal: operation.ifTerminal ?? 'refuse',
-    graceMs: operation.grace ? ms(operation.grace) : operation.ifBusy === 'preempt' ? defaults.graceMs : 0,
-    forceMs: operation.force ? ms(operation.force) : 0,
+    graceMs: operation.grace ? durationMs(operation.grace) : operation.ifBusy === 'preempt' ? defaults.graceMs : 0,
+    forceMs: operation.force ? durationMs(operation.force) : 0,
     forcedStatus: operation.whileForced ?? null,
     steps: Object.entries<Data>(operation.steps).map(([step, data], index) => compileStep(context, step, index, data)),
     to,
@@ -221,12 +221,12 @@ function compileStep(context: Context, name: string, index: number, { retry, ...
     retry: retry
       ? {
           times: retry.times,
-          firstMs: retry.first ? ms(retry.first) : defaults.retry.firstMs,
-          atMostMs: retry.atMost ? ms(retry.atMost) : defaults.retry.atMostMs,
+          firstMs: retry.first ? durationMs(retry.first) : defaults.retry.firstMs,
+          atMostMs: retry.atMost ? durationMs(retry.atMost) : defaults.retry.atMostMs,
         }
       : defaults.retry,
-    deadlineMs: step.deadline ? ms(step.deadline) : defaults.deadlineMs,
-    progressMs: step.progress ? ms(step.progress) : 0,
+    deadlineMs: step.deadline ? durationMs(step.deadline) : defaults.deadlineMs,
+    progressMs: step.progress ? durationMs(step.progress) : 0,
     onFailure: step.onFailure ? compileFailure(context, step.onFailure) : null,
     skippedIfForced: step.ifForced === 'skip',
   }
@@ -260,7 +260,7 @@ function compileTimer(context: Context, name: string, timer: Data): TimerPlan {
     in: new Set(timer.in),
     when: conditionOrNull(context, timer.when),
     at: timer.at ?? null,
-    afterMs: timer.after ? ms(timer.after) : 0,
+    afterMs: timer.after ? durationMs(timer.after) : 0,
     asks:
       typeof timer.ask === 'string'
         ? [{ relation: null, operation: timer.ask }]
@@ -268,7 +268,7 @@ function compileTimer(context: Context, name: string, timer: Data): TimerPlan {
             relation: context.relations.get(relation)!,
             operation,
           })),
-    againMs: timer.again ? ms(timer.again) : 0,
+    againMs: timer.again ? durationMs(timer.again) : 0,
     rank: timer.rank ?? 0,
   }
 }

@@ -7,16 +7,16 @@ import { kindsOf, type ResourceType, type StatusKind } from './resource-type.ts'
 import { jsonSchemaOf } from './schema.ts'
 
 /** All loaded declarations that can be read. */
-export class World {
+export class Declarations {
   readonly all: readonly Declaration[]
   /** Types that are loaded, readable or not. */
-  readonly loaded: ReadonlySet<string>
+  readonly types: ReadonlySet<string>
   private readonly byType: ReadonlyMap<string, Declaration>
   private readonly properties = new Map<ResourceType, ReadonlyMap<string, JsonObject> | undefined>()
 
   constructor(readable: readonly AnyLifecycle[], set: readonly AnyLifecycle[] = readable) {
     this.all = readable.map(declarationOf)
-    this.loaded = new Set(set.map((one) => declarationOf(one).type))
+    this.types = new Set(set.map((one) => declarationOf(one).type))
     this.byType = new Map(this.all.map((one) => [one.type, one]))
   }
 
@@ -26,7 +26,7 @@ export class World {
 
   /** Nothing is left out: what is not found is not there. */
   get isWhole(): boolean {
-    return this.loaded.size === this.byType.size
+    return this.types.size === this.byType.size
   }
 
   /** The declaration on the other side of a relation; undefined when the relation or its type is unknown. */

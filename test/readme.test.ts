@@ -44,6 +44,15 @@ test.each(programs)('the README prints %s as it is', (name) => {
   expect(printed).toEqual([readFileSync(join(root, 'examples', name), 'utf8')])
 })
 
+test('the project that `homeostat init` begins has the lifecycle of the README, and lets its delete be forced', () => {
+  const declared = (file: string): string =>
+    /^const sizeGb[^]*?^\}\)$/m.exec(readFileSync(join(root, file), 'utf8'))?.[0] ?? `nothing in ${file}`
+  const forced = "      ifBusy: 'preempt',\n      force: '10s',\n"
+  const template = declared('templates/project/database.ts')
+  expect(template).toContain(forced)
+  expect(template.replace(forced, "      ifBusy: 'preempt',\n")).toBe(declared('examples/database.ts'))
+})
+
 test('every program the README tells to run exists', () => {
   const commands = blocks('sh').flatMap((text) => text.split('\n'))
   const scripts = Object.keys(

@@ -11,14 +11,14 @@ import { createEngine, type Engine } from '../engine/engine.ts'
 import { silent } from '../engine/log.ts'
 import { functionsOf, plansOf } from '../engine/start-checks.ts'
 import { declarationOf } from '../lifecycle/declaration.ts'
-import type { AnyLifecycle } from '../lifecycle/lifecycle.ts'
+import { typeOf, type AnyLifecycle } from '../lifecycle/lifecycle.ts'
 import type { Plan } from '../lifecycle/plan.ts'
 import type { Schema } from '../lifecycle/schema.ts'
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
 import type { Store } from '../store/store.ts'
 import { sampleFor } from '../testing/samples.ts'
 import { CliError, exits } from './cli-error.ts'
-import { togetherOf, typeOf, type Config } from './config.ts'
+import { togetherOf, type Config } from './config.ts'
 import { valuesOf } from './given-values.ts'
 import { pick } from './names.ts'
 
@@ -66,35 +66,9 @@ export async function benchOwn({ config, type: given, values, seconds, inFlight 
     const properties = valuesOf(values) ?? ((sampleFor(plan.properties as Schema, plain) ?? {}) as JsonObject)
     const input = sampleFor(operation.input as Schema | null, plain)
     const parent = plan.parentType === null ? undefined : { no: await parentFor(engine, plan.parentType) }
-    const took: number[] = []
-    const nos: No[] = []
-    const until = systemClock.monotonic() + seconds * 1_000
-    const began = systemClock.monotonic()
-    const one = async () => {
-      while (systemClock.monotonic() < until) {
-        const asked = systemClock.monotonic()
-        const create = { parent, properties }
-        const { resource, begun } = await ask(engine, {
-          type: plan.type,
-          operation: operation.name,
-          by: 'bench',
-          create,
-          input,
-        })
-        // It may have ended in the commit that began it.
-        if (begun !== 0 && resource.run !== null)
-          await new Promise<void>((resolve) => ended.set(resource.no, resolve)).finally(() => ended.delete(resource.no))
-        took.push(systemClock.monotonic() - asked)
-        nos.push(resource.no)
-      }
-    }
-    await Promise.all(Array.from({ length: inFlight }, one))
-    const lasted = (systemClock.monotonic() - began) / 1_000
-    took.sort((a, b) => a - b)
+    const request = { type: plan.type, operation: operation.name, by: 'bench', create: { parent, properties }, input }
+    const { took, nos, lasted } = await createAll(engine, { request, ended, seconds, inFlight })
     const at = (share: number) => took[Math.min(took.length - 1, Math.floor(took.length * share))] ?? Number.NaN
-    const ends: Record<string, number> = {}
-    for (const resource of await engine.getMany(nos))
-      if (resource !== null) ends[resource.status] = (ends[resource.status] ?? 0) + 1
     return {
       type: plan.type,
       operation: operation.name,
@@ -105,13 +79,51 @@ export async function benchOwn({ config, type: given, values, seconds, inFlight 
       perSecond: took.length / lasted,
       p50: at(0.5),
       p99: at(0.99),
-      ends,
+      ends: await endsOf(engine, nos),
     }
   } finally {
     await engine.stop()
     await store.close()
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+interface Creating {
+  readonly request: Parameters<Engine['request']>[0]
+  /** Called when the run of a resource has ended. */
+  readonly ended: Map<No, () => void>
+  readonly seconds: number
+  readonly inFlight: number
+}
+
+/** So many at a time, each created when the one before has come to its end. What each took is sorted, in milliseconds. */
+async function createAll(engine: Engine, { request, ended, seconds, inFlight }: Creating) {
+  const took: number[] = []
+  const nos: No[] = []
+  const began = systemClock.monotonic()
+  const until = began + seconds * 1_000
+  const one = async () => {
+    while (systemClock.monotonic() < until) {
+      const asked = systemClock.monotonic()
+      const { resource, begun } = await ask(engine, request)
+      // It may have ended in the commit that began it.
+      if (begun !== 0 && resource.run !== null)
+        await new Promise<void>((resolve) => ended.set(resource.no, resolve)).finally(() => ended.delete(resource.no))
+      took.push(systemClock.monotonic() - asked)
+      nos.push(resource.no)
+    }
+  }
+  await Promise.all(Array.from({ length: inFlight }, one))
+  const lasted = (systemClock.monotonic() - began) / 1_000
+  took.sort((a, b) => a - b)
+  return { took, nos, lasted }
+}
+
+async function endsOf(engine: Engine, nos: readonly No[]): Promise<Record<string, number>> {
+  const ends: Record<string, number> = {}
+  for (const resource of await engine.getMany(nos))
+    if (resource !== null) ends[resource.status] = (ends[resource.status] ?? 0) + 1
+  return ends
 }
 
 /** Every function that the declarations name: it answers at once, with what the schema of the step's result asks for. */

@@ -7,7 +7,7 @@ import type { Engine } from '../engine/engine.ts'
 import { defaultSettings, type EngineSettings } from '../engine/options.ts'
 import type { LifecycleSet } from '../engine/typed-client.ts'
 import type { Driver } from '../lifecycle/driver.ts'
-import type { AnyLifecycle } from '../lifecycle/lifecycle.ts'
+import { typeOf, type AnyLifecycle } from '../lifecycle/lifecycle.ts'
 import type { OidcOptions } from '../server/oidc.ts'
 import type { Inventions } from '../testing/workload.ts'
 import type { World } from '../worlds/world.ts'
@@ -199,5 +199,3 @@ export function togetherOf({ modules }: Config): {
     }
   return { lifecycles, drivers }
 }
-
-export const typeOf = (lifecycle: AnyLifecycle): string => (lifecycle.resource as { readonly type: string }).type

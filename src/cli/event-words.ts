@@ -1,13 +1,6 @@
 // What happened, in words: an event's detail as a person reads it. Kinds without words of their own are told as they are.
+import { foundWords } from '../protocol/found-words.ts'
 import { shown } from './print.ts'
-
-/** Why something was stuck. */
-export const foundWords: Readonly<Record<string, string>> = {
-  ownerLost: 'its worker is gone',
-  overdue: 'past its deadline',
-  unowned: 'nobody owns it',
-  drifted: 'not as recorded',
-}
 
 interface Told {
   readonly kind: string

@@ -1,13 +1,14 @@
 // Simulates the lifecycles of a project: module by module on the production engine, under invented time, with faults by chance, for as
 // long as it is given; the first broken promise is made as small as it gets, and told.
 import { systemClock } from '../base/clock.ts'
+import { typeOf } from '../lifecycle/lifecycle.ts'
 import type { Violation } from '../testing/checkers.ts'
 import { explore, isTwice, struck, swarm } from '../testing/explore.ts'
 import { hurried } from '../testing/hurried.ts'
 import { outsideMicrotasks } from '../testing/microtasks.ts'
 import { shrink, shrunkWords } from '../testing/shrink.ts'
 import { Simulator, type Conditions, type Outcome } from '../testing/simulation.ts'
-import { typeOf, type Module } from './config.ts'
+import type { Module } from './config.ts'
 
 export interface Simulated {
   readonly modules: readonly ModuleFigures[]

@@ -11,7 +11,7 @@ import type { Accepted, Decision } from '../decision/decision.ts'
 import type { Incarnation, Resource } from '../decision/state.ts'
 import type { Client } from '../lifecycle/client.ts'
 import { completes, type Driver } from '../lifecycle/driver.ts'
-import type { AnyLifecycle } from '../lifecycle/lifecycle.ts'
+import { typeOf, type AnyLifecycle } from '../lifecycle/lifecycle.ts'
 import type { Beside, Store, Write } from '../store/store.ts'
 import type { BesideOf } from './beside.ts'
 import { Door, type Known } from './door.ts'
@@ -368,8 +368,6 @@ function byName(lifecycles: LifecycleSet | readonly AnyLifecycle[]): LifecycleSe
   // A type that is declared twice is told by the check, so both are kept.
   return Object.fromEntries((lifecycles as readonly AnyLifecycle[]).map((one, i) => [`${typeOf(one)}#${i}`, one]))
 }
-
-const typeOf = (lifecycle: AnyLifecycle): string => (lifecycle.resource as { readonly type: string }).type
 
 function driversByType(set: LifecycleSet, drivers: object): ReadonlyMap<string, AnyDriver> {
   const given = drivers as Readonly<Record<string, AnyDriver | undefined>>

@@ -3,7 +3,7 @@ import type { Command, RequestOperation } from '../decision/command.ts'
 import type { Accepted } from '../decision/decision.ts'
 import { runId, type Resource } from '../decision/state.ts'
 import type { Client } from '../lifecycle/client.ts'
-import type { AnyLifecycle } from '../lifecycle/lifecycle.ts'
+import { typeOf, type AnyLifecycle } from '../lifecycle/lifecycle.ts'
 import type { Plan, Plans } from '../lifecycle/plan.ts'
 import { viewOf } from './driver-call.ts'
 
@@ -27,7 +27,7 @@ interface Given {
 export function createClient<Set extends LifecycleSet>(engine: Requests, set: Set, by: string): Client<Set> {
   const client: Record<string, unknown> = {}
   for (const [key, lifecycle] of Object.entries(set)) {
-    const plan = engine.plans.get((lifecycle.resource as { readonly type: string }).type)!
+    const plan = engine.plans.get(typeOf(lifecycle))!
     client[key] = clientOf(engine, plan, by)
   }
   return client as Client<Set>

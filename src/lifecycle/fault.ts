@@ -1,4 +1,5 @@
 // A fault of a declaration: where it is, what is wrong and what to do about it.
+import { editDistance } from '../base/edit-distance.ts'
 
 export interface Fault {
   /** An error is refused; a warning is shown. */
@@ -36,21 +37,8 @@ export class Faults {
 export function didYouMean(word: string, known: Iterable<string>): string {
   const words = [...known]
   const near = words
-    .map((one) => ({ one, steps: distance(word.toLowerCase(), one.toLowerCase()) }))
+    .map((one) => ({ one, steps: editDistance(word.toLowerCase(), one.toLowerCase()) }))
     .sort((a, b) => a.steps - b.steps)[0]
   if (near && near.steps <= Math.max(2, word.length / 3)) return `Did you mean '${near.one}'?`
   return words.length === 0 ? 'There is none to name here.' : `Known are: ${words.join(', ')}.`
-}
-
-/** Letters to insert, remove or replace to make one word of the other. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)))
-    }
-    row = next
-  }
-  return row[b.length]!
 }

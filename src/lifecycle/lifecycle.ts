@@ -92,6 +92,9 @@ export interface Lifecycle<
 /** Any declaration: what check, graph, words and plans take. */
 export type AnyLifecycle = Lifecycle
 
+/** The type whose lifecycle it is. */
+export const typeOf = (lifecycle: AnyLifecycle): string => (lifecycle.resource as { readonly type: string }).type
+
 /** T and R are known before the body is read: only so do literals that its functions return keep their types. */
 export interface Declaring<T, R> {
   /** Says how it moves. */

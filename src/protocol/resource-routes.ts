@@ -30,6 +30,19 @@ const reasonQuery = { reason: shape.reasonText.optional() }
 
 const steerBody = z.strictObject({ reason: shape.reasonText })
 
+/** Why an operation of a resource that is there may be refused, whatever its input. */
+const operationRefusals = [
+  'type_unknown',
+  'resource_not_found',
+  'operation_unknown',
+  'operation_not_allowed',
+  'operation_in_progress',
+  'related_busy',
+  'requirement_not_met',
+  'rule_breached',
+  'follower_of_pair',
+] as const
+
 export const resourceRoutes = {
   listLifecycles: row({
     method: 'GET',
@@ -185,20 +198,7 @@ export const resourceRoutes = {
     body: shape.json.optional(),
     status: 202,
     answer: shape.accepted,
-    errors: [
-      'type_unknown',
-      'resource_not_found',
-      'operation_unknown',
-      'operation_not_allowed',
-      'operation_in_progress',
-      'related_busy',
-      'requirement_not_met',
-      'rule_breached',
-      'follower_of_pair',
-      'input_invalid',
-      'revision_conflict',
-      'declaration_defect',
-    ],
+    errors: [...operationRefusals, 'input_invalid', 'revision_conflict', 'declaration_defect'],
     condition: 'ifMatch',
   }),
   deleteResource: row({
@@ -211,15 +211,7 @@ export const resourceRoutes = {
     status: 202,
     answer: shape.accepted,
     errors: [
-      'type_unknown',
-      'resource_not_found',
-      'operation_unknown',
-      'operation_not_allowed',
-      'operation_in_progress',
-      'related_busy',
-      'requirement_not_met',
-      'rule_breached',
-      'follower_of_pair',
+      ...operationRefusals,
       'not_forceable',
       'reason_required',
       'input_invalid',

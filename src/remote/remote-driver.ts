@@ -3,7 +3,7 @@
 import { systemClock, type Clock } from '../base/clock.ts'
 import { HomeostatError } from '../base/errors.ts'
 import { again, completes, TerminalError, UnknownOutcomeError, type Driver, type Sweeper } from '../lifecycle/driver.ts'
-import type { AnyLifecycle } from '../lifecycle/lifecycle.ts'
+import { typeOf, type AnyLifecycle } from '../lifecycle/lifecycle.ts'
 import { AllowList } from '../server/allow-list.ts'
 import { endAnswer, inventoryAnswer, probeAnswer, readAnswer, workAnswer, type WorkAnswer } from './answers.ts'
 import { keyOfToken, stepToken } from './signature.ts'
@@ -66,7 +66,7 @@ const inventoryPagesMax = 1_000
 
 /** Throws `address_refused` when the address may not be called. */
 export function remoteDriver<L extends AnyLifecycle>(lifecycle: L, options: RemoteOptions): Driver<L> {
-  const remote = new Remote((lifecycle.resource as { readonly type: string }).type, options)
+  const remote = new Remote(typeOf(lifecycle), options)
   const functions: Record<string, (call: RemoteCall) => Promise<unknown>> = {}
   for (const name of functionsOf(lifecycle)) functions[name] = (call) => remote.call(name, call)
   return {

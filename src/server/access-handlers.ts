@@ -3,14 +3,13 @@ import { isoTime } from '../base/clock.ts'
 import { HomeostatError } from '../base/errors.ts'
 import { secretText } from '../base/random.ts'
 import type { Permission } from '../protocol/permissions.ts'
-import type { RouteName } from '../protocol/routes.ts'
 import { z } from 'zod'
 import type * as shape from '../protocol/shapes.ts'
 import { chainHash, chainStart } from '../store/chain.ts'
 import { Reply, type AuditEntry, type Call, type Handlers } from './call.ts'
 import type { AccountRecord, Found, TokenRecord } from './objects.ts'
 import { hashPassword } from './password.ts'
-import { grantedBy, sha256, type Principal } from './principal.ts'
+import { grantedBy, sees, sha256, type Principal } from './principal.ts'
 import { tokenNumber } from './reach.ts'
 import type { Services } from './services.ts'
 
@@ -195,9 +194,6 @@ function refuseMore({ name, permissions }: Principal, given: ReadonlySet<Permiss
     throw new HomeostatError('forbidden', `${name} may not give what it does not have: ${more.join(', ')}.`)
 }
 
-const isOwn = ({ principal }: Call<RouteName>, { tenant }: { readonly tenant: string | null }): boolean =>
-  principal.tenant === null || principal.tenant === tenant
-
 function wireToken(token: TokenRecord): z.infer<typeof shape.token> {
   const { id, name, role, scopes, tenant, createdAt, createdBy, expiresAt } = token
   return {
@@ -222,7 +218,7 @@ const wireAccount = ({ name, role, tenant, createdAt }: AccountRecord): z.infer<
 async function accountOf(call: Call<'setPassword' | 'deleteAccount'>): Promise<Found<'account'>> {
   const { account: name } = call.parameters
   const found = await call.services.objects.get('account', name)
-  if (found !== null && isOwn(call, found.value)) return found
+  if (found !== null && sees(call.principal, found.value.tenant)) return found
   throw new HomeostatError('account_not_found', `There is no account ${name}.`)
 }
 

@@ -110,9 +110,6 @@ const refOf = (ref: { readonly type: string; readonly id: string } | undefined) 
   id: ref?.id ?? '',
 })
 
-const isOwn = (call: Call<RouteName>, { tenant }: BulkRecord): boolean =>
-  call.principal.tenant === null || call.principal.tenant === tenant
-
 /** A key of a bulk operation, as the page before gave it. */
 function keyToken(token: string): string {
   if (/^[\w-]{1,100}$/.test(token)) return token
@@ -152,7 +149,7 @@ async function freeze(call: Call<'createBulk'>, id: string, targets: readonly Re
 
 async function found(call: Call<RouteName>, id: string): Promise<Found<'bulk'>> {
   const bulk = await call.services.objects.get('bulk', id)
-  if (bulk !== null && isOwn(call, bulk.value)) return bulk
+  if (bulk !== null && sees(call.principal, bulk.value.tenant)) return bulk
   throw new HomeostatError('bulk_not_found', `There is no bulk operation ${id}.`)
 }
 

@@ -2,13 +2,12 @@
 import { isoTime } from '../base/clock.ts'
 import { HomeostatError } from '../base/errors.ts'
 import { secretText } from '../base/random.ts'
-import type { RouteName } from '../protocol/routes.ts'
 import { z } from 'zod'
 import type { webhook as webhookShape } from '../protocol/shapes.ts'
 import { Reply, Stream, type Call, type Handlers } from './call.ts'
 import { aboutWebhook, padded, type Found, type WebhookRecord } from './objects.ts'
 import { checkedUrl } from './outgoing.ts'
-import { sha256 } from './principal.ts'
+import { sees, sha256 } from './principal.ts'
 import { tenantFor, tokenNumber } from './reach.ts'
 
 type Names =
@@ -132,9 +131,6 @@ export const eventHandlers: Handlers<Names> = {
   },
 }
 
-const isOwn = ({ principal }: Call<RouteName>, { tenant }: WebhookRecord): boolean =>
-  principal.tenant === null || principal.tenant === tenant
-
 /** The answer to the same request again: the secret as it is now. */
 async function shownAgain(call: Call<'createWebhook' | 'rotateWebhook'>, id: string) {
   const { objects, sealer } = call.services
@@ -151,7 +147,7 @@ async function found(
 ): Promise<Found<'webhook'>> {
   const id = call.parameters.webhook
   const webhook = await call.services.objects.get('webhook', id)
-  if (webhook !== null && isOwn(call, webhook.value)) return webhook
+  if (webhook !== null && sees(call.principal, webhook.value.tenant)) return webhook
   throw new HomeostatError('webhook_not_found', `There is no webhook ${id}.`)
 }
 

@@ -3,6 +3,7 @@ import { HomeostatError } from '../base/errors.ts'
 import type { Json, JsonObject } from '../base/json.ts'
 import { checkLifecycles } from '../lifecycle/check-lifecycle.ts'
 import { checkReport } from '../lifecycle/check-report.ts'
+import { typeOf } from '../lifecycle/lifecycle.ts'
 import type { Call, Handlers } from './call.ts'
 import { madeOnce } from './made-once.ts'
 import type { RehearsalQuestion, Strike } from './rehearsals.ts'
@@ -10,7 +11,7 @@ import type { RehearsalQuestion, Strike } from './rehearsals.ts'
 export const lifecycleHandlers: Handlers<'checkLifecycle' | 'rehearse' | 'rehearseAll'> = {
   checkLifecycle({ services, parameters: { type } }) {
     const { lifecycles } = services.engine
-    const lifecycle = lifecycles.find(({ resource }) => (resource as { readonly type: string }).type === type)
+    const lifecycle = lifecycles.find((one) => typeOf(one) === type)
     if (lifecycle === undefined) throw typeUnknown(type)
     const { findings, checked } = madeOnce(services, `check ${type}`, () =>
       checkReport(

@@ -59,7 +59,8 @@ export function demand(principal: Principal, permission: Permission): void {
   if (refusal !== null) throw refusal
 }
 
-export const sees = (principal: Principal, tenant: string): boolean =>
+/** Whether what is of a tenant (null: of all) is there for him. What is not is answered as if it did not exist. */
+export const sees = (principal: Principal, tenant: string | null): boolean =>
   principal.tenant === null || principal.tenant === tenant
 
 export const sha256 = (text: string): string => hash('sha256', text)

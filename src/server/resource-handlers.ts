@@ -9,7 +9,7 @@ import { placedOf } from '../drawing/placed.ts'
 import { svgOf } from '../drawing/svg.ts'
 import { lifecycleJson } from '../lifecycle/lifecycle-json.ts'
 import { toMermaid } from '../lifecycle/to-mermaid.ts'
-import type { AnyLifecycle } from '../lifecycle/lifecycle.ts'
+import { typeOf, type AnyLifecycle } from '../lifecycle/lifecycle.ts'
 import type { Plan } from '../lifecycle/plan.ts'
 import type { RouteName } from '../protocol/routes.ts'
 import { Reply, type Call, type Handlers } from './call.ts'
@@ -190,8 +190,6 @@ export const resourceHandlers: Handlers<Names> = {
 }
 
 const relatedMax = 1_000
-
-const typeOf = (lifecycle: AnyLifecycle): string => (lifecycle.resource as { readonly type: string }).type
 
 const jsonOf = (services: Services, lifecycle: AnyLifecycle) =>
   madeOnce(services, `json ${typeOf(lifecycle)}`, () => ({ ...lifecycleJson(lifecycle) }))

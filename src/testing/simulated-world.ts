@@ -257,7 +257,8 @@ export class SimulatedWorld {
   }
 }
 
-const resourceOf = (seen: SeenCall): string => `${seen.resource.type}/${seen.resource.id}`
+/** `type/id`, as what is told names it. */
+export const resourceOf = (seen: SeenCall): string => `${seen.resource.type}/${seen.resource.id}`
 
 function coded(code: string, message: string): Error {
   return Object.assign(new Error(message), { code })

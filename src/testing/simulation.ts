@@ -21,7 +21,7 @@ import { CurrentStage, simulatedDrivers, type Drivers, type Results, type Stage 
 import { Hosts } from './simulated-hosts.ts'
 import type { ProcessStore } from './simulated-process.ts'
 import { openServer } from './simulated-server.ts'
-import { SimulatedWorld } from './simulated-world.ts'
+import { resourceOf, SimulatedWorld } from './simulated-world.ts'
 import { Story } from './story.ts'
 import { Workload, type Inventions } from './workload.ts'
 
@@ -388,6 +388,3 @@ class Simulation {
     this.#client.judge(this.#reader)
   }
 }
-
-const resourceOf = (seen: { readonly resource: { readonly type: string; readonly id: string } }): string =>
-  `${seen.resource.type}/${seen.resource.id}`

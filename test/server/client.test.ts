@@ -1,7 +1,7 @@
 // The typed client against a real server: operations, waiting, watching, and changes that happen once over broken connections.
 import { readFileSync } from 'node:fs'
-import { createServer as createTcpServer, connect, type Server, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { startDroppingProxy } from '../../scripts/endure/dropping-proxy.ts'
 import { createClient, type CloudEvent, type HomeostatClient } from '../../src/client.ts'
 import { adminToken, openShop, shop as lifecycles, type Shop } from './workshop.ts'
 
@@ -15,6 +15,8 @@ beforeEach(async () => {
   client = createClient({ url: shop.url, token: adminToken, lifecycles, retryMs: 10 })
 })
 afterEach(() => shop.close())
+
+const portOf = (url: string): number => Number(new URL(url).port)
 
 test('operations, inputs and statuses are those of the lifecycles', async () => {
   const { resource, run } = await client.box.create({ id: 'b-1', properties: { size: 1 } })
@@ -71,16 +73,16 @@ test('a refusal is thrown with its code and the details of the problem', async (
 })
 
 test('watching gives every event once and in order, also when the connection is cut again and again', async () => {
-  const cutter = await startCutter(shop.url)
+  const proxy = await startDroppingProxy(portOf(shop.url), 0)
   const seen: CloudEvent[] = []
   const stop = new AbortController()
-  const through = createClient({ url: cutter.url, token: adminToken, lifecycles, retryMs: 10 })
+  const through = createClient({ url: `http://127.0.0.1:${proxy.port}`, token: adminToken, lifecycles, retryMs: 10 })
   const watching = (async () => {
     for await (const event of through.watch({ after: 0, signal: stop.signal, retryMs: 10 })) seen.push(event)
   })()
   for (let n = 0; n < 30; n++) {
     const { run } = await client.box.create({ id: `b-${n}`, properties: { size: 1 } })
-    if (n % 3 === 0) cutter.cut()
+    if (n % 3 === 0) proxy.cut()
     await client.wait(run!)
   }
   const all = await shop.engine.events(0, 1_000)
@@ -88,12 +90,18 @@ test('watching gives every event once and in order, also when the connection is 
   expect(seen.map((event) => event.data.n)).toEqual(all.map((event) => event.n))
   stop.abort()
   await watching
-  await cutter.close()
+  await proxy.close()
 })
 
 test('creates through a connection that drops half of the answers happen exactly once each', async () => {
-  const cutter = await startCutter(shop.url, { dropAnswers: 2 })
-  const through = createClient({ url: cutter.url, token: adminToken, lifecycles, retryMs: 1, retries: 30 })
+  const proxy = await startDroppingProxy(portOf(shop.url), 2)
+  const through = createClient({
+    url: `http://127.0.0.1:${proxy.port}`,
+    token: adminToken,
+    lifecycles,
+    retryMs: 1,
+    retries: 30,
+  })
   // CREATES=10000 for the long run.
   const count = Number(process.env['CREATES'] ?? 160)
   const ids = new Set<string>()
@@ -103,8 +111,8 @@ test('creates through a connection that drops half of the answers happen exactly
   }
   expect(ids.size).toBe(count)
   expect((await client.box.list({ total: 'true' })).total).toBe(count)
-  expect(cutter.dropped).toBeGreaterThan(count / 4)
-  await cutter.close()
+  expect(proxy.dropped).toBeGreaterThan(count / 4)
+  await proxy.close()
 }, 600_000)
 
 test('the client loads nothing that only Node has', () => {
@@ -123,52 +131,3 @@ test('the client loads nothing that only Node has', () => {
   load(new URL('../../src/client.ts', import.meta.url))
   expect(seen.size).toBeGreaterThan(8)
 })
-
-interface Cutter {
-  readonly url: string
-  readonly dropped: number
-  cut(): void
-  close(): Promise<void>
-}
-
-/** A connection to the server that can be cut at any moment; or that loses every n-th answer after the server has given it. */
-async function startCutter(target: string, { dropAnswers = 0 } = {}): Promise<Cutter> {
-  const { hostname, port } = new URL(target)
-  const sockets = new Set<Socket>()
-  let answers = 0
-  let dropped = 0
-  const server: Server = createTcpServer((inner) => {
-    const outer = connect(Number(port), hostname)
-    for (const socket of [inner, outer]) {
-      sockets.add(socket)
-      socket.on('error', () => {})
-      socket.on('close', () => {
-        sockets.delete(socket)
-        inner.destroy()
-        outer.destroy()
-      })
-    }
-    inner.pipe(outer)
-    outer.on('data', (bytes: Buffer) => {
-      if (dropAnswers > 0 && ++answers % dropAnswers === 0) {
-        dropped++
-        inner.destroy()
-      } else inner.write(bytes)
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address() as { readonly port: number }
-  return {
-    url: `http://127.0.0.1:${address.port}`,
-    get dropped() {
-      return dropped
-    },
-    cut() {
-      for (const socket of sockets) socket.destroy()
-    },
-    async close() {
-      for (const socket of sockets) socket.destroy()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
-}

@@ -5,7 +5,7 @@ import { asCli } from '../copies.ts'
 import { ActButton, useAct } from '../parts/act.tsx'
 import { At, Empty, PageHead, Panel, Read, ResourceLink, Scroll, Tag, useTitle } from '../parts/bits.tsx'
 import { HealNow } from '../parts/why.tsx'
-import { foundWords } from '../parts/words.ts'
+import { foundWords } from '../../protocol/found-words.ts'
 import { useRefusal } from '../session.tsx'
 import { span } from '../time.ts'
 

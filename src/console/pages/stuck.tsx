@@ -18,7 +18,7 @@ import {
   useTitle,
 } from '../parts/bits.tsx'
 import { HealNow } from '../parts/why.tsx'
-import { foundWords } from '../parts/words.ts'
+import { foundWords } from '../../protocol/found-words.ts'
 import { asCli, word } from '../copies.ts'
 import { Link } from '../route.tsx'
 import { useRefusal } from '../session.tsx'

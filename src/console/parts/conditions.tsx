@@ -5,7 +5,7 @@ import { Link } from '../route.tsx'
 import { useSeesAll } from '../session.tsx'
 import { millis } from '../time.ts'
 import { Age, At, Countdown, Scroll, Tag, useNow } from './bits.tsx'
-import { foundWords } from './words.ts'
+import { foundWords } from '../../protocol/found-words.ts'
 
 interface Condition {
   readonly name: string

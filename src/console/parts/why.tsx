@@ -6,7 +6,8 @@ import { fullTime, shortTime, span } from '../time.ts'
 import { useAct } from './act.tsx'
 import { At, Copy, Countdown, Panel, Read, Tag } from './bits.tsx'
 import { Icon } from './icon.tsx'
-import { detailOf, foundWords } from './words.ts'
+import { foundWords } from '../../protocol/found-words.ts'
+import { detailOf } from './words.ts'
 
 /** Moments within a sentence, as people read them. */
 const isoPattern = /(\d{4}-\d\d-\d\dT[\d:.]+Z)/

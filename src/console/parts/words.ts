@@ -1,4 +1,5 @@
 // Events in words, as a person would tell them.
+import { foundWords } from '../../protocol/found-words.ts'
 import type { Event } from '../api.ts'
 
 interface Detail {
@@ -89,11 +90,3 @@ export function eventWords(event: Event): string {
 
 /** `probedAgain` as `probed again`. */
 export const spaced = (name: string): string => name.replace(/([A-Z])/g, (_, one: string) => ` ${one.toLowerCase()}`)
-
-/** Why something counts as stuck. */
-export const foundWords: Readonly<Record<string, string>> = {
-  ownerLost: 'its worker is gone',
-  overdue: 'its deadline has passed',
-  unowned: 'no run is recorded',
-  drifted: 'the real world differs from the record',
-}

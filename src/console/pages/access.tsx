@@ -3,7 +3,7 @@ import { useCall } from '../api.ts'
 import { permissionsOf } from '../../protocol/permissions.ts'
 import { asCli, word } from '../copies.ts'
 import { ActButton, useAct } from '../parts/act.tsx'
-import { At, Empty, PageHead, Panel, Read, Scroll, Tag, useTitle } from '../parts/bits.tsx'
+import { At, Empty, PageHead, Panel, Read, Table, Tag, useTitle } from '../parts/bits.tsx'
 import { Secret } from './webhooks.tsx'
 
 export default function Access() {
@@ -78,58 +78,42 @@ function Tokens() {
           items.length === 0 ? (
             <Empty title="No token.">A program signs in with one: New token shows its secret once.</Empty>
           ) : (
-            <Scroll label="Table">
-              <table>
-                <thead>
-                  <tr>
-                    <th>Name</th>
-                    <th>Role</th>
-                    <th>Tenant</th>
-                    <th>Made</th>
-                    <th>Ends</th>
-                    <th>
-                      <span className="hidden">Actions</span>
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {items.map((one) => (
-                    <tr key={one.id}>
-                      <td>
-                        {one.name} <span className="quiet mono">{one.id}</span>
-                      </td>
-                      <td>
-                        <Tag>{one.role}</Tag>
-                      </td>
-                      <td>{one.tenant ?? 'all'}</td>
-                      <td>
-                        <At time={one.createdAt} /> <span className="quiet">{one.createdBy}</span>
-                      </td>
-                      <td>
-                        <At time={one.expiresAt} />
-                      </td>
-                      <td className="right">
-                        <ActButton
-                          className="small danger-outline"
-                          act={{
-                            route: 'revokeToken',
-                            title: `Revoke ${one.name}`,
-                            does: 'Revoke',
-                            danger: true,
-                            confirm: one.name,
-                            words: <p>Whoever uses it is refused from the next request on, and its streams end.</p>,
-                            given: () => ({ path: { token: one.id } }),
-                            cli: () => asCli('token revoke', one.id),
-                          }}
-                        >
-                          Revoke ...
-                        </ActButton>
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </Scroll>
+            <Table heads={['Name', 'Role', 'Tenant', 'Made', 'Ends']} hasActions>
+              {items.map((one) => (
+                <tr key={one.id}>
+                  <td>
+                    {one.name} <span className="quiet mono">{one.id}</span>
+                  </td>
+                  <td>
+                    <Tag>{one.role}</Tag>
+                  </td>
+                  <td>{one.tenant ?? 'all'}</td>
+                  <td>
+                    <At time={one.createdAt} /> <span className="quiet">{one.createdBy}</span>
+                  </td>
+                  <td>
+                    <At time={one.expiresAt} />
+                  </td>
+                  <td className="right">
+                    <ActButton
+                      className="small danger-outline"
+                      act={{
+                        route: 'revokeToken',
+                        title: `Revoke ${one.name}`,
+                        does: 'Revoke',
+                        danger: true,
+                        confirm: one.name,
+                        words: <p>Whoever uses it is refused from the next request on, and its streams end.</p>,
+                        given: () => ({ path: { token: one.id } }),
+                        cli: () => asCli('token revoke', one.id),
+                      }}
+                    >
+                      Revoke ...
+                    </ActButton>
+                  </td>
+                </tr>
+              ))}
+            </Table>
           )
         }
       </Read>

@@ -1,7 +1,7 @@
 // Who did what, when, from where and why, with the chain of hashes verified, and an export for those who must keep it.
 import { useState } from 'react'
 import { api, useCall, type AnswerOf } from '../api.ts'
-import { At, Empty, PageHead, Read, Scroll, Tag, useTitle } from '../parts/bits.tsx'
+import { At, Empty, PageHead, Read, Table, Tag, useTitle } from '../parts/bits.tsx'
 import { toast } from '../parts/toasts.tsx'
 
 type Entry = AnswerOf<'listAudit'>['items'][number]
@@ -86,40 +86,26 @@ export default function Audit() {
             const shown = items.filter(fits).toReversed()
             if (shown.length === 0) return <Empty title="Nothing fits." />
             return (
-              <Scroll label="Table">
-                <table>
-                  <thead>
-                    <tr>
-                      <th>When</th>
-                      <th>Who</th>
-                      <th>What</th>
-                      <th>Target</th>
-                      <th>Outcome</th>
-                      <th>Why</th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {shown.map((one) => (
-                      <tr key={one.n}>
-                        <td>
-                          <At time={one.at} />
-                        </td>
-                        <td>
-                          {one.principal} <span className="quiet">{one.address}</span>
-                        </td>
-                        <td className="mono">{one.action}</td>
-                        <td className="mono">{one.target}</td>
-                        <td>
-                          <Tag tone={one.outcome === 'done' ? 'good' : one.outcome === 'begun' ? 'info' : 'bad'}>
-                            {one.outcome}
-                          </Tag>
-                        </td>
-                        <td className="prose">{one.reason}</td>
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
-              </Scroll>
+              <Table heads={['When', 'Who', 'What', 'Target', 'Outcome', 'Why']}>
+                {shown.map((one) => (
+                  <tr key={one.n}>
+                    <td>
+                      <At time={one.at} />
+                    </td>
+                    <td>
+                      {one.principal} <span className="quiet">{one.address}</span>
+                    </td>
+                    <td className="mono">{one.action}</td>
+                    <td className="mono">{one.target}</td>
+                    <td>
+                      <Tag tone={one.outcome === 'done' ? 'good' : one.outcome === 'begun' ? 'info' : 'bad'}>
+                        {one.outcome}
+                      </Tag>
+                    </td>
+                    <td className="prose">{one.reason}</td>
+                  </tr>
+                ))}
+              </Table>
             )
           }}
         </Read>

@@ -2,7 +2,7 @@
 import { useCall, type AnswerOf } from '../api.ts'
 import { asCli } from '../copies.ts'
 import { ActButton } from '../parts/act.tsx'
-import { At, Empty, PageHead, Panel, Read, ResourceLink, Scroll, Tag, useTitle } from '../parts/bits.tsx'
+import { At, Empty, PageHead, Panel, Read, ResourceLink, Table, Tag, useTitle } from '../parts/bits.tsx'
 import { address, Link } from '../route.tsx'
 import { useRefusal } from '../session.tsx'
 
@@ -89,34 +89,22 @@ function JobPage({ id }: { readonly id: string }) {
             <Progress job={data} />
             <Read from={items}>
               {(page) => (
-                <Scroll label="Table">
-                  <table>
-                    <thead>
-                      <tr>
-                        <th>Resource</th>
-                        <th>State</th>
-                        <th>Run</th>
-                        <th>Why not</th>
-                      </tr>
-                    </thead>
-                    <tbody>
-                      {page.items.map((one) => (
-                        <tr key={one.index}>
-                          <td>
-                            <ResourceLink of={one.resource} />
-                          </td>
-                          <td>
-                            <Tag tone={one.state === 'accepted' ? 'good' : one.state === 'refused' ? 'bad' : 'info'}>
-                              {one.state}
-                            </Tag>
-                          </td>
-                          <td>{one.run !== null && <Link href={address('runs', one.run)}>{one.run}</Link>}</td>
-                          <td className="prose">{one.message}</td>
-                        </tr>
-                      ))}
-                    </tbody>
-                  </table>
-                </Scroll>
+                <Table heads={['Resource', 'State', 'Run', 'Why not']}>
+                  {page.items.map((one) => (
+                    <tr key={one.index}>
+                      <td>
+                        <ResourceLink of={one.resource} />
+                      </td>
+                      <td>
+                        <Tag tone={one.state === 'accepted' ? 'good' : one.state === 'refused' ? 'bad' : 'info'}>
+                          {one.state}
+                        </Tag>
+                      </td>
+                      <td>{one.run !== null && <Link href={address('runs', one.run)}>{one.run}</Link>}</td>
+                      <td className="prose">{one.message}</td>
+                    </tr>
+                  ))}
+                </Table>
               )}
             </Read>
           </Panel>

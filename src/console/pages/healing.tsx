@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { useCall, type AnswerOf } from '../api.ts'
 import { asCli } from '../copies.ts'
 import { ActButton, useAct } from '../parts/act.tsx'
-import { At, Empty, PageHead, Panel, Read, ResourceLink, Scroll, Tag, useTitle } from '../parts/bits.tsx'
+import { At, Empty, PageHead, Panel, Read, ResourceLink, Table, Tag, useTitle } from '../parts/bits.tsx'
 import { HealNow } from '../parts/why.tsx'
 import { foundWords } from '../../protocol/found-words.ts'
 import { useRefusal } from '../session.tsx'
@@ -200,40 +200,28 @@ function Modes({ healing }: { readonly healing: Healing }) {
         />
       }
     >
-      <Scroll label="Table">
-        <table>
-          <thead>
-            <tr>
-              <th>Type</th>
-              <th>Status</th>
-              <th>When it is stuck there</th>
-              <th>Mode</th>
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map(({ type, status, mode, rule }) => (
-              <tr key={`${type} ${status}`}>
-                <td className="mono">{type}</td>
-                <td>{status}</td>
-                <td className="prose">{rule}</td>
-                <td>
-                  <select
-                    className={`mode ${mode}`}
-                    aria-label={`Mode for ${type} in ${status}`}
-                    disabled={refusal !== null}
-                    value={mode}
-                    onChange={(event) => change(type, status, event.target.value as typeof mode, rule)}
-                  >
-                    <option>auto</option>
-                    <option>approve</option>
-                    <option>off</option>
-                  </select>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table heads={['Type', 'Status', 'When it is stuck there', 'Mode']}>
+        {shown.map(({ type, status, mode, rule }) => (
+          <tr key={`${type} ${status}`}>
+            <td className="mono">{type}</td>
+            <td>{status}</td>
+            <td className="prose">{rule}</td>
+            <td>
+              <select
+                className={`mode ${mode}`}
+                aria-label={`Mode for ${type} in ${status}`}
+                disabled={refusal !== null}
+                value={mode}
+                onChange={(event) => change(type, status, event.target.value as typeof mode, rule)}
+              >
+                <option>auto</option>
+                <option>approve</option>
+                <option>off</option>
+              </select>
+            </td>
+          </tr>
+        ))}
+      </Table>
     </Panel>
   )
 }

@@ -3,7 +3,7 @@ import './lifecycle.css'
 import { useCall } from '../api.ts'
 import { asCli } from '../copies.ts'
 import { creates, useLifecycle, type Lifecycle } from '../lifecycle.ts'
-import { Copy, Empty, Loading, PageHead, Panel, Read, Scroll, Status, Tag, useTitle } from '../parts/bits.tsx'
+import { Copy, Empty, Loading, PageHead, Panel, Read, Scroll, Status, Table, Tag, useTitle } from '../parts/bits.tsx'
 import { CreateButton } from '../parts/create.tsx'
 import { Diagram } from '../parts/diagram.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -81,63 +81,41 @@ function Tables({ lifecycle }: { readonly lifecycle: Lifecycle }) {
   return (
     <>
       <Panel title="Statuses" note={`${statuses.length}`}>
-        <Scroll label="Table">
-          <table>
-            <thead>
-              <tr>
-                <th>Status</th>
-                <th>Kind</th>
-                <th>Meaning</th>
-                <th>When it is stuck there</th>
-              </tr>
-            </thead>
-            <tbody>
-              {statuses.map(({ name, kind, meaning }) => (
-                <tr key={name}>
-                  <td>
-                    <Status status={name} kind={kind} />
-                  </td>
-                  <td className="quiet">{kind}</td>
-                  <td className="prose">{meaning}</td>
-                  <td className="prose">
-                    {heal[name]?.words ?? (
-                      <span className="quiet">{kind === 'transitional' ? 'healed with its owner' : ''}</span>
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
+        <Table heads={['Status', 'Kind', 'Meaning', 'When it is stuck there']}>
+          {statuses.map(({ name, kind, meaning }) => (
+            <tr key={name}>
+              <td>
+                <Status status={name} kind={kind} />
+              </td>
+              <td className="quiet">{kind}</td>
+              <td className="prose">{meaning}</td>
+              <td className="prose">
+                {heal[name]?.words ?? (
+                  <span className="quiet">{kind === 'transitional' ? 'healed with its owner' : ''}</span>
+                )}
+              </td>
+            </tr>
+          ))}
+        </Table>
       </Panel>
       <Panel title="Operations" note={`${Object.keys(operations).length}`}>
-        <Scroll label="Table">
-          <table>
-            <thead>
-              <tr>
-                <th>Operation</th>
-                <th>What it does</th>
-              </tr>
-            </thead>
-            <tbody>
-              {Object.entries(operations).map(([name, operation]) => (
-                <tr key={name}>
-                  <td>
-                    <b className="mono">{name}</b> {creates(operation) && <Tag>creates</Tag>}
-                  </td>
-                  <td className="prose">
-                    {operation.meaning !== '' && <p>{operation.meaning}</p>}
-                    <ul>
-                      {operation.words.map((line) => (
-                        <li key={line}>{line}</li>
-                      ))}
-                    </ul>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
+        <Table heads={['Operation', 'What it does']}>
+          {Object.entries(operations).map(([name, operation]) => (
+            <tr key={name}>
+              <td>
+                <b className="mono">{name}</b> {creates(operation) && <Tag>creates</Tag>}
+              </td>
+              <td className="prose">
+                {operation.meaning !== '' && <p>{operation.meaning}</p>}
+                <ul>
+                  {operation.words.map((line) => (
+                    <li key={line}>{line}</li>
+                  ))}
+                </ul>
+              </td>
+            </tr>
+          ))}
+        </Table>
       </Panel>
       <div className="columns">
         <Words title="Rules" note="hold in every committed state" of={rules} />

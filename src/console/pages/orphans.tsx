@@ -2,7 +2,7 @@
 import { useCall, type AnswerOf } from '../api.ts'
 import { asCli, word } from '../copies.ts'
 import { useAct } from '../parts/act.tsx'
-import { At, Empty, PageHead, Panel, Read, ResourceLink, Scroll, Tag, useTitle } from '../parts/bits.tsx'
+import { At, Empty, PageHead, Panel, Read, ResourceLink, Table, Tag, useTitle } from '../parts/bits.tsx'
 import { useRefusal } from '../session.tsx'
 
 type Orphan = AnswerOf<'listOrphans'>['items'][number]
@@ -22,42 +22,26 @@ export default function Orphans() {
             items.length === 0 ? (
               <Empty title="Nothing is left behind.">Everything that exists belongs to a resource.</Empty>
             ) : (
-              <Scroll label="Table">
-                <table>
-                  <thead>
-                    <tr>
-                      <th>Thing</th>
-                      <th>Kind</th>
-                      <th>State</th>
-                      <th>Of</th>
-                      <th>Since</th>
-                      <th>
-                        <span className="hidden">Actions</span>
-                      </th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {items.map((one) => (
-                      <tr key={one.id}>
-                        <td className="mono">{one.id}</td>
-                        <td>{one.entry.kind}</td>
-                        <td>
-                          <Tag tone="warn">{one.entry.state}</Tag>
-                        </td>
-                        <td>
-                          <ResourceLink of={one.resource} />
-                        </td>
-                        <td>
-                          <At time={one.entry.since} />
-                        </td>
-                        <td className="right">
-                          <Buttons orphan={one} />
-                        </td>
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
-              </Scroll>
+              <Table heads={['Thing', 'Kind', 'State', 'Of', 'Since']} hasActions>
+                {items.map((one) => (
+                  <tr key={one.id}>
+                    <td className="mono">{one.id}</td>
+                    <td>{one.entry.kind}</td>
+                    <td>
+                      <Tag tone="warn">{one.entry.state}</Tag>
+                    </td>
+                    <td>
+                      <ResourceLink of={one.resource} />
+                    </td>
+                    <td>
+                      <At time={one.entry.since} />
+                    </td>
+                    <td className="right">
+                      <Buttons orphan={one} />
+                    </td>
+                  </tr>
+                ))}
+              </Table>
             )
           }
         </Read>

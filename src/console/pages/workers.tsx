@@ -3,7 +3,7 @@ import './workers.css'
 import { useCall, type AnswerOf } from '../api.ts'
 import { asCli, word } from '../copies.ts'
 import { useAct } from '../parts/act.tsx'
-import { At, Countdown, PageHead, Panel, Read, Scroll, Tag, useTitle } from '../parts/bits.tsx'
+import { At, Countdown, PageHead, Panel, Read, Scroll, Table, Tag, useTitle } from '../parts/bits.tsx'
 import { useRefusal } from '../session.tsx'
 import { span } from '../time.ts'
 
@@ -38,7 +38,7 @@ export default function Workers() {
         lead="A worker that stops beating loses its lease; others take its runs over, and what it still writes is refused."
       />
       <Panel title="Workers" note="every start is one incarnation">
-        <Read from={workers}>{({ items }) => <Table items={items} lanes={lanes.data} />}</Read>
+        <Read from={workers}>{({ items }) => <WorkerTable items={items} lanes={lanes.data} />}</Read>
       </Panel>
       <Panel title="Lanes" note="of the process that answers this page: who goes next when more is due than may run">
         <Read from={lanes}>{(data) => <LaneTable lanes={data} />}</Read>
@@ -62,7 +62,7 @@ export default function Workers() {
   )
 }
 
-function Table({ items, lanes }: { readonly items: readonly Worker[]; readonly lanes: Lanes | undefined }) {
+function WorkerTable({ items, lanes }: { readonly items: readonly Worker[]; readonly lanes: Lanes | undefined }) {
   const act = useAct()
   const refusal = useRefusal('steer')
   const drains = lanes?.drains ?? []
@@ -98,68 +98,51 @@ function Table({ items, lanes }: { readonly items: readonly Worker[]; readonly l
     })
   }
   return (
-    <Scroll label="Table">
-      <table>
-        <thead>
-          <tr>
-            <th>No</th>
-            <th>Name</th>
-            <th>State</th>
-            <th>Started</th>
-            <th>Last beat</th>
-            <th>Lease</th>
-            <th>
-              <span className="hidden">Actions</span>
-            </th>
+    <Table heads={['No', 'Name', 'State', 'Started', 'Last beat', 'Lease']} hasActions>
+      {items.map((one) => {
+        const drained = drains.find(({ worker }) => worker === one.no)
+        return (
+          <tr key={one.no}>
+            <td className="num">{one.no}</td>
+            <td>
+              {one.name} {one.isHere && <Tag tone="info">answers here</Tag>}
+            </td>
+            <td>
+              <Tag tone={tones[one.state]}>{one.state}</Tag>
+              {drained !== undefined && one.state === 'live' && (
+                <>
+                  <Tag tone="warn">{drained.isDone ? 'drained' : 'draining'}</Tag>
+                  <span className="quiet">
+                    {' '}
+                    by {drained.by}: {drained.reason}
+                  </span>
+                </>
+              )}
+            </td>
+            <td>
+              <At time={one.startedAt} />
+            </td>
+            <td>
+              <At time={one.beatAt} />
+            </td>
+            <td>{one.state === 'live' ? <Countdown to={one.leaseUntil} /> : <At time={one.leaseUntil} />}</td>
+            <td className="right">
+              {one.state === 'live' && drained === undefined && (
+                <button
+                  type="button"
+                  className="small"
+                  disabled={refusal !== null}
+                  title={refusal ?? undefined}
+                  onClick={() => drain(one)}
+                >
+                  Drain ...
+                </button>
+              )}
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {items.map((one) => {
-            const drained = drains.find(({ worker }) => worker === one.no)
-            return (
-              <tr key={one.no}>
-                <td className="num">{one.no}</td>
-                <td>
-                  {one.name} {one.isHere && <Tag tone="info">answers here</Tag>}
-                </td>
-                <td>
-                  <Tag tone={tones[one.state]}>{one.state}</Tag>
-                  {drained !== undefined && one.state === 'live' && (
-                    <>
-                      <Tag tone="warn">{drained.isDone ? 'drained' : 'draining'}</Tag>
-                      <span className="quiet">
-                        {' '}
-                        by {drained.by}: {drained.reason}
-                      </span>
-                    </>
-                  )}
-                </td>
-                <td>
-                  <At time={one.startedAt} />
-                </td>
-                <td>
-                  <At time={one.beatAt} />
-                </td>
-                <td>{one.state === 'live' ? <Countdown to={one.leaseUntil} /> : <At time={one.leaseUntil} />}</td>
-                <td className="right">
-                  {one.state === 'live' && drained === undefined && (
-                    <button
-                      type="button"
-                      className="small"
-                      disabled={refusal !== null}
-                      title={refusal ?? undefined}
-                      onClick={() => drain(one)}
-                    >
-                      Drain ...
-                    </button>
-                  )}
-                </td>
-              </tr>
-            )
-          })}
-        </tbody>
-      </table>
-    </Scroll>
+        )
+      })}
+    </Table>
   )
 }
 

@@ -1,7 +1,7 @@
 // What a waterfall only hints at: every attempt with how it ended, and what drivers told when their run had moved on.
 import { useCall, type Run } from '../api.ts'
 import { clockTime, millis, span } from '../time.ts'
-import { At, Json, Panel, Scroll, Tag, useNow } from './bits.tsx'
+import { At, Json, Panel, Table, Tag, useNow } from './bits.tsx'
 import { tracksOf } from './waterfall.tsx'
 
 const tones = { done: 'good', failed: 'bad', unknown: 'warn', running: 'info' } as const
@@ -18,32 +18,19 @@ export function Attempts({ run }: { readonly run: Run }) {
       <summary>
         {rows.length === 1 ? 'One attempt' : `${rows.length} attempts`} <span className="quiet">as a table</span>
       </summary>
-      <Scroll label="Table">
-        <table>
-          <thead>
-            <tr>
-              <th>Begun</th>
-              <th>Step</th>
-              <th>Took</th>
-              <th>Ended</th>
-              <th>In words</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(({ name, from, to, mark, words }, index) => (
-              <tr key={index}>
-                <td className="num">{clockTime(from)}</td>
-                <td className="mono">{name}</td>
-                <td className="num">{span(to - from)}</td>
-                <td>
-                  <Tag tone={tones[mark]}>{mark}</Tag>
-                </td>
-                <td className="prose">{words}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table heads={['Begun', 'Step', 'Took', 'Ended', 'In words']}>
+        {rows.map(({ name, from, to, mark, words }, index) => (
+          <tr key={index}>
+            <td className="num">{clockTime(from)}</td>
+            <td className="mono">{name}</td>
+            <td className="num">{span(to - from)}</td>
+            <td>
+              <Tag tone={tones[mark]}>{mark}</Tag>
+            </td>
+            <td className="prose">{words}</td>
+          </tr>
+        ))}
+      </Table>
     </details>
   )
 }
@@ -57,32 +44,20 @@ export function LateResults({ run }: { readonly run: Run }) {
   if (own.length === 0) return null
   return (
     <Panel title="Late results" note="told after the run had moved on: they changed nothing, and are kept as evidence">
-      <Scroll label="Table">
-        <table>
-          <thead>
-            <tr>
-              <th>When</th>
-              <th>Call</th>
-              <th>Epoch of its owner</th>
-              <th>What it told</th>
-            </tr>
-          </thead>
-          <tbody>
-            {own.map(({ at, call, epoch, outcome }) => (
-              <tr key={`${at}${call}`}>
-                <td>
-                  <At time={at} />
-                </td>
-                <td>{callWords(run, call)}</td>
-                <td className="num">{epoch}</td>
-                <td>
-                  <Json value={outcome} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table heads={['When', 'Call', 'Epoch of its owner', 'What it told']}>
+        {own.map(({ at, call, epoch, outcome }) => (
+          <tr key={`${at}${call}`}>
+            <td>
+              <At time={at} />
+            </td>
+            <td>{callWords(run, call)}</td>
+            <td className="num">{epoch}</td>
+            <td>
+              <Json value={outcome} />
+            </td>
+          </tr>
+        ))}
+      </Table>
     </Panel>
   )
 }

@@ -230,3 +230,38 @@ export const Scroll = ({
     {children}
   </div>
 )
+
+/** Rows under their heads. The column of the rows' actions has a head only for those who do not see it. */
+export const Table = ({
+  heads,
+  hasActions = false,
+  children,
+}: {
+  readonly heads: readonly (string | { readonly right: string })[]
+  readonly hasActions?: boolean
+  readonly children: ReactNode
+}) => (
+  <Scroll label="Table">
+    <table>
+      <thead>
+        <tr>
+          {heads.map((head) =>
+            typeof head === 'string' ? (
+              <th key={head}>{head}</th>
+            ) : (
+              <th key={head.right} className="right">
+                {head.right}
+              </th>
+            ),
+          )}
+          {hasActions && (
+            <th>
+              <span className="hidden">Actions</span>
+            </th>
+          )}
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  </Scroll>
+)

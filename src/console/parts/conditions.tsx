@@ -4,7 +4,7 @@ import { useCall, type Resource, type Run } from '../api.ts'
 import { Link } from '../route.tsx'
 import { useSeesAll } from '../session.tsx'
 import { millis } from '../time.ts'
-import { Age, At, Countdown, Scroll, Tag, useNow } from './bits.tsx'
+import { Age, At, Countdown, Table, Tag, useNow } from './bits.tsx'
 import { foundWords } from '../../protocol/found-words.ts'
 
 interface Condition {
@@ -139,30 +139,19 @@ function carried(run: Run | undefined, workers: Workers | undefined, kind: strin
 export function Conditions({ resource }: { readonly resource: Resource }) {
   const conditions = useConditions(resource)
   return (
-    <Scroll label="Table">
-      <table>
-        <thead>
-          <tr>
-            <th>Condition</th>
-            <th>Holds</th>
-            <th>Why</th>
-          </tr>
-        </thead>
-        <tbody>
-          {conditions.map(({ name, holds, words, isPassing = false }) => (
-            <tr key={name}>
-              <td>{name}</td>
-              <td>
-                <Tag tone={holds === null ? undefined : holds ? 'good' : isPassing ? 'info' : 'bad'}>
-                  {holds === null ? 'not said' : holds ? 'yes' : isPassing ? 'not yet' : 'no'}
-                </Tag>
-              </td>
-              <td className="prose quiet">{words}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
+    <Table heads={['Condition', 'Holds', 'Why']}>
+      {conditions.map(({ name, holds, words, isPassing = false }) => (
+        <tr key={name}>
+          <td>{name}</td>
+          <td>
+            <Tag tone={holds === null ? undefined : holds ? 'good' : isPassing ? 'info' : 'bad'}>
+              {holds === null ? 'not said' : holds ? 'yes' : isPassing ? 'not yet' : 'no'}
+            </Tag>
+          </td>
+          <td className="prose quiet">{words}</td>
+        </tr>
+      ))}
+    </Table>
   )
 }
 

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { useCall, type AnswerOf, type Resource } from '../api.ts'
 import { address, go, Link, toResource, usePlace, withQuery } from '../route.tsx'
-import { At, Empty, Json, Read, ResourceLink, Scroll, Status, Tag } from './bits.tsx'
+import { At, Empty, Json, Read, ResourceLink, Status, Table, Tag } from './bits.tsx'
 import { Conditions } from './conditions.tsx'
 import { RunRows } from './run-rows.tsx'
 import { eventTone, eventWords } from './words.ts'
@@ -143,34 +143,21 @@ function Ledger({ resource: { type, id } }: { readonly resource: Resource }) {
         items.length === 0 ? (
           <Empty title="Nothing exists for it in the real world." />
         ) : (
-          <Scroll label="Table">
-            <table>
-              <thead>
-                <tr>
-                  <th>Name</th>
-                  <th>Kind</th>
-                  <th>State</th>
-                  <th>Made by step</th>
-                  <th>Since</th>
-                </tr>
-              </thead>
-              <tbody>
-                {items.map((entry) => (
-                  <tr key={entry.name}>
-                    <td className="mono">{entry.name}</td>
-                    <td>{entry.kind}</td>
-                    <td>
-                      <Tag tone={tone[entry.state]}>{entry.state}</Tag>
-                    </td>
-                    <td className="mono">{entry.step}</td>
-                    <td>
-                      <At time={entry.since} />
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </Scroll>
+          <Table heads={['Name', 'Kind', 'State', 'Made by step', 'Since']}>
+            {items.map((entry) => (
+              <tr key={entry.name}>
+                <td className="mono">{entry.name}</td>
+                <td>{entry.kind}</td>
+                <td>
+                  <Tag tone={tone[entry.state]}>{entry.state}</Tag>
+                </td>
+                <td className="mono">{entry.step}</td>
+                <td>
+                  <At time={entry.since} />
+                </td>
+              </tr>
+            ))}
+          </Table>
         )
       }
     </Read>

@@ -62,6 +62,7 @@ export function createEngine(parts: EngineParts<LifecycleSet> | UntypedEnginePar
   return new Engine(parts)
 }
 
+/** A store that did not take a new incarnation is asked again after this long. */
 const beginAgainMs = 1_000
 
 export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads {

@@ -37,6 +37,7 @@ export interface HealingLimits {
 const recordKind = 'healing'
 type Switches = 'modes' | 'breakers'
 const scoresName = 'healing scoreboard'
+/** Other processes change the same record: it is read and changed again so often. */
 const triesMax = 20
 
 export class HealingPolicy {

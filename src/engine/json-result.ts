@@ -4,7 +4,7 @@ import type { Json } from '../base/json.ts'
 export type Checked = { readonly json: Json } | { readonly fault: string }
 
 const depthMax = 64
-const sizeMax = 1_000_000
+const charactersMax = 1_000_000
 /** Keys that would reach an object's prototype when copied carelessly later. */
 const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype'])
 
@@ -69,7 +69,7 @@ function copyObject(value: object, depth: number, budget: { size: number }): Jso
 
 function count(budget: { size: number }, size: number): void {
   budget.size += size
-  if (budget.size > sizeMax) throw new Fault(`larger than ${sizeMax} characters`)
+  if (budget.size > charactersMax) throw new Fault(`larger than ${charactersMax} characters`)
 }
 
 function className(value: object): string {

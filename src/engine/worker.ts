@@ -39,8 +39,10 @@ export interface WorkerOptions extends StepContext {
   readonly onWaiting: () => void
 }
 
+/** While the lease lets nothing be started, it is looked at again after this long. */
 const leaseLookMs = 100
-const looksAgainAfter = 50
+/** Calls that are started from one look at clock and lease. */
+const callsPerLook = 50
 
 export class Worker {
   readonly #options: WorkerOptions
@@ -268,7 +270,7 @@ export class Worker {
       return owed.does === 'ask' ? askRelated(this.#options, call, end) : end()
     }
     // A driver that blocks the loop makes what was looked up grow old.
-    if (this.figures.calls % looksAgainAfter === 0) this.#look()
+    if (this.figures.calls % callsPerLook === 0) this.#look()
     // From old knowledge nothing is begun at once: a delete elsewhere may have ended the run. The line verifies it first.
     const isFresh = owned.trustedAt > this.#monotonic - trustMs
     if (isFresh && this.#mayStart && this.#lanes.enter(call.lane)) this.#start(call)

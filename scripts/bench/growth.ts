@@ -3,8 +3,8 @@
 import { audit } from './audit.ts'
 import { ms, thousands, type Figure, type Options } from './bench.ts'
 import type { Ground } from './ground.ts'
-import { keepInFlight, median, quantile } from './load.ts'
-import { manyInFlight, openSubject, poolCount, type Subject } from './subject.ts'
+import { keepInFlight, manyInFlight, median, quantile } from './load.ts'
+import { openSubject, poolCount, type Subject } from './subject.ts'
 
 const large = 1_000_000
 /** Each operation of a resource writes five entries: created, and extended once, a resource has ten. */

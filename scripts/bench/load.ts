@@ -1,5 +1,8 @@
 // How work is offered: a number of operations with so many in flight at a time; and the figures of what it took.
 
+/** As a user raises them for a thousand in flight: calls at a time (an eighth more is kept for other lanes) and commands of one commit. */
+export const manyInFlight = { concurrency: 2_000, batchLimit: 2_000 }
+
 export type Operation = (done: () => void) => void
 
 /** Milliseconds until all are done. */

@@ -1,12 +1,11 @@
 // The process of P6. `fill` makes resting resources and begins operations that never get further; it is killed then. `finish` is
 // the process after the power has come back: it says when nothing is stuck any more, and how long reads took meanwhile.
 // Arguments: the store's place, what to do, resting resources, stuck resources.
-import { createEngine } from '../../src/engine/engine.ts'
-import { openPostgresStore } from '../../src/postgres.ts'
-import { openSqliteStore } from '../../src/sqlite.ts'
+import { createEngine } from 'homeostat'
+import { openPostgresStore } from 'homeostat/postgres'
+import { openSqliteStore } from 'homeostat/sqlite'
 import { drivers, lifecycles } from './lifecycle.ts'
-import { keepInFlight, quantile } from './load.ts'
-import { manyInFlight } from './subject.ts'
+import { keepInFlight, manyInFlight, quantile } from './load.ts'
 
 const [place = '', mode = '', restingText = '', stuckText = ''] = process.argv.slice(2)
 const resting = Number(restingText)
@@ -37,7 +36,7 @@ const engine = createEngine({
   lifecycles,
   drivers: { ...drivers, 'bench.volume': volume },
   // Where somebody looks meanwhile, commits have their usual size: a larger one keeps the event loop for longer.
-  options: mode === 'fill' ? manyInFlight : { concurrency: manyInFlight.concurrency! },
+  options: mode === 'fill' ? manyInFlight : { concurrency: manyInFlight.concurrency },
 })
 await engine.start()
 

@@ -4,12 +4,14 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { audit } from './audit.ts'
 import { ms, thousands, type Figure, type Options } from './bench.ts'
+import { build, built } from './processes.ts'
 
 const resting = 900_000
 const stuck = 100_000
 
 export async function powerCut({ ground, say }: Options): Promise<Figure[]> {
   const place = ground.placeOf('power-cut')
+  build(say)
   say(`P6: making ${thousands(resting)} resting resources and ${thousands(stuck)} operations`)
   const first = begin(place, 'fill')
   await word(first, 'resting')
@@ -58,8 +60,7 @@ export async function powerCut({ ground, say }: Options): Promise<Figure[]> {
 }
 
 function begin(place: string, mode: 'fill' | 'finish'): ChildProcess {
-  const program = join(import.meta.dirname, 'power-cut-child.ts')
-  const args = ['--conditions=source', program, place, mode, String(resting), String(stuck)]
+  const args = [join(built, 'power-cut-child.js'), place, mode, String(resting), String(stuck)]
   return spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
 }
 

@@ -5,9 +5,11 @@ import { stripTypeScriptTypes } from 'node:module'
 import { join, resolve } from 'node:path'
 
 const root = resolve(import.meta.dirname, '..', '..')
-const built = join(root, 'dist', 'bench')
+/** Where the programs of the processes are, as plain JavaScript. */
+export const built = join(root, 'dist', 'bench')
+const programs = ['child', 'power-cut-child', 'lifecycle', 'load']
 
-/** Builds the package when its sources are newer, and the two files of the child beside it. */
+/** Builds the package when its sources are newer, and the programs beside it. */
 export function build(say: (text: string) => void): void {
   const newest = Math.max(
     ...readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
@@ -21,12 +23,9 @@ export function build(say: (text: string) => void): void {
     if (bundling.status !== 0) throw new Error(`the build failed:\n${bundling.stdout}${bundling.stderr}`)
   }
   mkdirSync(built, { recursive: true })
-  for (const name of ['child', 'lifecycle']) {
+  for (const name of programs) {
     const text = readFileSync(join(import.meta.dirname, `${name}.ts`), 'utf8')
-    writeFileSync(
-      join(built, `${name}.js`),
-      stripTypeScriptTypes(text).replaceAll("'./lifecycle.ts'", "'./lifecycle.js'"),
-    )
+    writeFileSync(join(built, `${name}.js`), stripTypeScriptTypes(text).replaceAll(/'(\.\/[\w-]+)\.ts'/g, "'$1.js'"))
   }
 }
 

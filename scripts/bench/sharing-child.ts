@@ -1,8 +1,8 @@
 // One of several worker processes under load: says when it is ready, is told for how long, and says how many operations it has done.
 import { createInterface } from 'node:readline'
 import { openPostgresStore } from '../../src/postgres.ts'
-import { keepInFlight } from './load.ts'
-import { manyInFlight, openSubject } from './subject.ts'
+import { keepInFlight, manyInFlight } from './load.ts'
+import { openSubject } from './subject.ts'
 
 const [place = '', share = ''] = process.argv.slice(2)
 const [url = '', schema] = place.split('#')

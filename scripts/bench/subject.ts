@@ -18,9 +18,6 @@ export interface Subject {
   close(): Promise<void>
 }
 
-/** As a user raises them for a thousand in flight: calls at a time (an eighth more is kept for other lanes) and commands of one commit. */
-export const manyInFlight: Partial<EngineSettings> = { concurrency: 2_000, batchLimit: 2_000 }
-
 export const poolCount = 10
 
 /** The store is closed with the subject. */

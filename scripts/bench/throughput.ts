@@ -1,8 +1,8 @@
 // P1, P2: operations a second with a thousand in flight, beside the bare group commit of the same machine in the same minute.
 import { audit } from './audit.ts'
 import { thousands, type Figure, type Options } from './bench.ts'
-import { keepInFlight, median } from './load.ts'
-import { manyInFlight, openSubject, poolCount } from './subject.ts'
+import { keepInFlight, manyInFlight, median } from './load.ts'
+import { openSubject, poolCount } from './subject.ts'
 
 const inFlight = 1_000
 const operations = 20_000

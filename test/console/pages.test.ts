@@ -69,7 +69,7 @@ describe.each(['light', 'dark'] as Scheme[])('in %s', (scheme) => {
 test(
   'on a phone no page is wider than the screen, and the menu opens',
   async () => {
-    const { visitor } = stage
+    const { scene, visitor } = stage
     await visitor.page.setViewportSize({ width: 390, height: 844 })
     for (const [, name, address, sees] of pages.filter(([, , to]) => !/nobody$|\{run\}/.test(to))) {
       await visitor.go(address)
@@ -77,6 +77,12 @@ test(
       expect(await visitor.page.evaluate('document.documentElement.scrollWidth'), address).toBeLessThanOrEqual(390)
       await visitor.shot(`phone-${name}`)
     }
+    // A name without a place to break.
+    const id = 'x'.repeat(190)
+    await scene.api.call('createResource', { path: { type: 'opensds.volume' }, body: { id, properties: { size: 1 } } })
+    await visitor.go(`/resources/opensds.volume/${id}`)
+    await visitor.sees(`opensds.volume ${id} is`)
+    expect(await visitor.page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
     await visitor.click('Menu')
     await visitor.page.getByRole('link', { name: 'Healing' }).click()
     await visitor.sees('What healing would do now')

@@ -3,7 +3,7 @@
 // wrote, by a round trip. So requests are first decided in hope: that what is cached still holds and that their keys are new. What
 // is accepted so, the commit verifies as it does anyway, by revisions and by the keys' own uniqueness; a refusal would be verified by
 // nobody, and is decided again on facts that are loaded. One hope in vain costs the whole batch: many requests hope only where it spares
-// a round trip and nobody else was heard to write lately, and after a hope in vain they ask first for a while.
+// a round trip, and after a hope in vain they ask first for a while.
 import type { Ask } from '../decision/situation.ts'
 import type { Store } from '../store/store.ts'
 import { distinct } from './asks.ts'
@@ -17,7 +17,7 @@ import type { WorkingSet } from './working-set.ts'
 const loadRoundsMax = 1_000
 /** So few commands are decided in hope whatever happened before: in vain it costs about as much as asking. */
 const fewCommands = 8
-/** So many batches of more commands ask first after a hope in vain, or after others were heard: if every hope is in vain, one in so many. */
+/** So many batches of more commands ask first after a hope in vain: if every hope is, that costs one batch in so many. */
 const cautiousBatches = 64
 
 export class Decider {
@@ -25,15 +25,12 @@ export class Decider {
   readonly #set: WorkingSet
   /** How many batches of many commands still ask first. */
   #cautious = 0
-  /** The count of what others were heard to write when many commands last came. */
-  #heard: number
   /** How often others were known to have written when the batch began. */
   asOf = 0
 
   constructor(options: DoorOptions, set: WorkingSet) {
     this.#options = options
     this.#set = set
-    this.#heard = options.foreign.count
   }
 
   /** Null: done without waiting. Commands that a departed batch blocks are left without a decision. */
@@ -63,16 +60,12 @@ export class Decider {
     return asks
   }
 
-  /** What may not hope came back: it may have hoped in vain. Where others write, it is likelier. */
+  /** What may not hope came back: it may have hoped in vain. */
   #dares(items: readonly Item[], mayHope: boolean): boolean {
     if (items.length <= fewCommands) return mayHope
-    const { store, foreign } = this.#options
-    if (!store.learnsLater) return false
-    const heard = foreign.look()
-    if (!mayHope || heard !== this.#heard) this.#cautious = cautiousBatches
-    this.#heard = heard
-    if (this.#cautious === 0) return true
-    this.#cautious--
+    if (!mayHope) this.#cautious = cautiousBatches
+    else if (this.#cautious === 0) return this.#options.store.learnsLater ?? false
+    else this.#cautious--
     return false
   }
 

@@ -69,25 +69,22 @@ async function make(learnsLater: boolean) {
   const clock = new ManualClock()
   const foreign = new ForeignWrites(store)
   const door = new Door({ store, plans, decide: counting, clock, random: seededRandom(1), log: silent, foreign })
-  const askAll = async (keys: readonly (string | undefined)[]): Promise<string[]> => {
-    const said: string[] = []
-    for (const [i, key] of keys.entries()) {
-      const command: Command = {
-        kind: 'requestOperation',
-        type: 'counter',
-        no: child,
-        operation: 'count',
-        by: 'test',
-        key,
-      }
-      door.submit(command, (decision) => {
-        said[i] = decision.accepted ? `${decision.resource.description} ${decision.begun}` : decision.rejection.code
-      })
+  const ask = async (key?: string): Promise<string> => {
+    const command: Command = {
+      kind: 'requestOperation',
+      type: 'counter',
+      no: child,
+      operation: 'count',
+      by: 'test',
+      key,
     }
+    let said = ''
+    door.submit(command, (decision) => {
+      said = decision.accepted ? `${decision.resource.description} ${decision.begun}` : decision.rejection.code
+    })
     await clock.settle()
     return said
   }
-  const ask = async (key?: string): Promise<string> => (await askAll([key]))[0]!
   // Known from here on.
   expect(await ask()).toBe('1 2')
   const figures = () => ({ loads: loads.length, commits })
@@ -99,7 +96,7 @@ async function make(learnsLater: boolean) {
     const was = now(parent)
     other.commit(sampleBatch([{ before: was, after: changed(was, { status }) }]))
   }
-  return { ask, askAll, spent, set, other, now, hear: () => (hasHeard = true), looks: () => looks }
+  return { ask, spent, set, other, now, hear: () => (hasHeard = true), looks: () => looks }
 }
 
 describe.each([true, false])('a store that learns late what others wrote: %s', (learnsLater) => {
@@ -155,50 +152,4 @@ test('a store that knows at once what others wrote is not even asked about it', 
   const before = looks()
   expect(await ask('a')).toBe('2 3')
   expect(looks()).toBe(before)
-})
-
-const many = (name: string) => Array.from({ length: 30 }, (_, i) => `${name}-${i}`)
-
-test('many requests at once ask the store nothing either', async () => {
-  const { askAll, spent } = await make(true)
-  const said = await askAll(many('a'))
-  expect([said[0], said[29]]).toEqual(['2 3', '31 32'])
-  expect(spent()).toEqual({ loads: 0, commits: 1 })
-})
-
-test('a used key among many costs them one commit; many ask first for a while then, few do not', async () => {
-  const { ask, askAll, spent, now } = await make(true)
-  await askAll(many('a'))
-  // Its answer is the old one; the others' are their own.
-  const said = await askAll([...many('b'), 'a-7'])
-  expect([said[0], said[29]]).toEqual(['32 33', '61 62'])
-  expect(said[30]).toMatch(/ 10$/)
-  expect(now(child).description).toBe('61')
-  const afterVain = spent()
-  // The keys and the child, then its parent.
-  expect(afterVain).toEqual({ loads: 2, commits: 3 })
-  await ask('c')
-  expect(spent().loads).toBe(afterVain.loads)
-  for (let i = 0; i < 64; i++) await askAll(many(`d${i}`))
-  expect(spent().loads).toBe(afterVain.loads + 2 * 64)
-  await askAll(many('e'))
-  expect(spent()).toEqual({ loads: afterVain.loads + 2 * 64, commits: afterVain.commits + 66 })
-})
-
-test('of many, too, nobody is refused because of what is only remembered', async () => {
-  const { ask, askAll, set, spent } = await make(true)
-  set('closed')
-  expect(await ask()).toBe('rule_breached')
-  set('open')
-  const { commits } = spent()
-  const said = await askAll(many('a'))
-  expect([said[0], said[29]]).toEqual(['2 3', '31 32'])
-  // The refusals in hope have cost no commit.
-  expect(spent().commits).toBe(commits + 1)
-})
-
-test('where no round trip is spared, many requests ask first', async () => {
-  const { askAll, spent } = await make(false)
-  await askAll(many('a'))
-  expect(spent().loads).toBeGreaterThan(0)
 })

@@ -143,6 +143,12 @@ export function beside(at: string, now = systemClock.now()): string {
   return ms < 0 ? `${lasting(-ms)} ago` : `in ${lasting(ms)}`
 }
 
+/** To the millisecond, with the day where it is another one. */
+export function exactly(at: string, now = systemClock.now()): string {
+  const day = at.slice(0, 10)
+  return `${day === isoTime(now).slice(0, 10) ? '' : `${day} `}${at.slice(11, 23)}`
+}
+
 /** A moment with its distance: `14:03:22 (in 3 min)`, with the day where it is another one. */
 export function moment(at: string, now = systemClock.now()): string {
   const today = isoTime(now).slice(0, 10)

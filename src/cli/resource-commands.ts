@@ -4,7 +4,8 @@ import { watchEvents } from '../client/event-source.ts'
 import { countOf, numberOf } from './asking-commands.ts'
 import { eventWords } from './event-words.ts'
 import { refNamed, typeNamed, typesOf, wordOf, type Ref, type Resource } from './names.ts'
-import { beside, counted, lasting, moment, shown, spoken, type Printer } from './print.ts'
+import { firstOf } from './paging.ts'
+import { beside, counted, exactly, lasting, moment, shown, spoken, type Printer } from './print.ts'
 import { asking, type Asking } from './shell.ts'
 
 export function resourceCommands(program: Command): void {
@@ -206,14 +207,12 @@ interface Told {
 
 async function history({ api, printer, options }: Asking<{ limit: string }>, given: string): Promise<void> {
   const ref = await refNamed(api, given)
-  const pageSize = Math.min(500, countOf(options.limit, '--limit'))
-  const { items } = await api.call('getHistory', { path: ref, query: { pageSize } })
+  const most = countOf(options.limit, '--limit')
+  const { items } = await firstOf(most, (query) => api.call('getHistory', { path: ref, query }))
   if (printer.isJson) return printer.json(items)
   printer.table(
     ['AT', 'WHAT', 'STATUS', 'BY', 'DETAIL'],
-    items
-      .toReversed()
-      .map((event) => [event.at.slice(11, 23), event.kind, pathWords(event), event.by, eventWords(event)]),
+    items.toReversed().map((event) => [exactly(event.at), event.kind, pathWords(event), event.by, eventWords(event)]),
   )
 }
 
@@ -238,5 +237,5 @@ async function watch({ api, printer, options }: Asking<{ after?: string }>, give
 function eventLine(printer: Printer, event: Told & { readonly resource: Ref | null }): string {
   const who = event.resource === null ? '' : wordOf(event.resource)
   const what = [event.kind, pathWords(event), printer.dim(eventWords(event))].filter((one) => one !== '')
-  return `${printer.dim(event.at.slice(11, 23))}  ${printer.bold(who)}  ${what.join('  ')}`
+  return `${printer.dim(exactly(event.at))}  ${printer.bold(who)}  ${what.join('  ')}`
 }

@@ -9,7 +9,8 @@ const [url = '', schema] = place.split('#')
 // Alone it keeps two commits under way; beside others one each is enough for the server.
 const commits = Number(share) === 1_000 ? 2 : 1
 const subject = await openSubject(await openPostgresStore({ url, schema, commits }), manyInFlight)
-await keepInFlight((done) => subject.create(done), 500, Number(share))
+// Compiling is a process's own cost and not one of sharing: within seconds eight of them would do little else.
+await keepInFlight((done) => subject.create(done), 10_000, Number(share))
 process.stdout.write('ready\n')
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]()
 const ms = Number((await lines.next()).value)

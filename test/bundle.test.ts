@@ -61,7 +61,7 @@ const thing = resourceType('thing', { properties: z.object({}), statuses }).life
   heal: { Going: { resume: true, unowned: { status: 'Gone' } } },
 })
 const store = openSqliteStore({ file: 'beats.db' })
-const leaseMs = 2_000
+const leaseMs = 6_000
 const engine = createEngine({ store, lifecycles: { thing }, drivers: { thing: { pass: () => undefined } }, options: { leaseMs } })
 await engine.start()
 await engine.create('thing', { properties: {} }, { by: 'test' })

@@ -1,23 +1,16 @@
 // Healing in people's hands: what is stuck, what would be done about it, and the switches.
 import { HomeostatError } from '../base/errors.ts'
+import { nameOf } from '../decision/begin-run.ts'
+import type { Found } from '../decision/command.ts'
 import type { Decision } from '../decision/decision.ts'
 import { previewHeal, type HealPreview } from '../decision/preview.ts'
-import type { No, Resource } from '../decision/state.ts'
+import type { Resource } from '../decision/state.ts'
 import type { Plans } from '../lifecycle/plan.ts'
 import type { Beside } from '../store/store.ts'
 import type { Door } from './door.ts'
 import type { Breaker, HealingMode, HealingPolicy, Score } from './healing-policy.ts'
 import { askNamed, read } from './read.ts'
-import {
-  findHow,
-  findOverdue,
-  findOwnerLost,
-  findUnowned,
-  type Stuck,
-  type StuckContext,
-  type StuckPage,
-} from './stuck.ts'
-import { typeOrder } from './type-order.ts'
+import { findStuck, judge, type Stuck, type StuckContext, type StuckPlace, type StuckQuery } from './stuck.ts'
 
 export interface HealControlContext extends StuckContext {
   readonly plans: Plans
@@ -33,25 +26,6 @@ export interface PreviewRow extends HealPreview {
   readonly held: string | null
 }
 
-/** The ways of being stuck that are looked for, in this order. */
-export const stuckWays = ['ownerLost', 'unowned', 'overdue'] as const
-
-/** Where a page of what is stuck begins: in which way, and after which resource. */
-export interface StuckPlace {
-  readonly way: (typeof stuckWays)[number]
-  readonly after: No
-}
-
-export interface StuckQuery {
-  readonly limit?: number | undefined
-  /** Left out: of all. */
-  readonly tenant?: string | undefined
-  /** Left out: from the first on. */
-  readonly from?: StuckPlace | undefined
-}
-
-const firstPlace: StuckPlace = { way: stuckWays[0], after: 0 }
-
 export class HealControl {
   readonly #context: HealControlContext
 
@@ -66,33 +40,7 @@ export class HealControl {
 
   /** The same page by page; `next` is null when there is no more. */
   async stuckPage(query: StuckQuery): Promise<{ readonly stuck: readonly Stuck[]; readonly next: StuckPlace | null }> {
-    const { limit = 1_000, tenant, from = firstPlace } = query
-    const look = await this.#looks(tenant)
-    const found: Stuck[] = []
-    let next: StuckPlace | null = from
-    while (next !== null && found.length < limit) {
-      const { way, after }: StuckPlace = next
-      const page = await look[way](after)
-      const taken = page.stuck.slice(0, limit - found.length)
-      found.push(...taken)
-      next = taken.length < page.stuck.length ? { way, after: taken.at(-1)!.resource.no } : placeAfter(way, page.next)
-    }
-    const order = typeOrder(this.#context.plans)
-    const rank = ({ resource }: Stuck) => order.get(resource.type) ?? 0
-    return { stuck: found.sort((a, b) => rank(a) - rank(b) || a.resource.no - b.resource.no), next }
-  }
-
-  async #looks(tenant: string | undefined): Promise<Record<StuckPlace['way'], (after: No) => Promise<StuckPage>>> {
-    const { store, clock } = this.#context
-    const context = { ...this.#context, tenant }
-    const rows = await store.workers(clock.now())
-    const gone = rows.filter((row) => row.state !== 'live').map((row) => row.no)
-    const live = new Set(rows.filter((row) => row.state === 'live').map((row) => row.no))
-    return {
-      ownerLost: async (after) => (gone.length === 0 ? { stuck: [], next: null } : findOwnerLost(context, gone, after)),
-      unowned: (after) => findUnowned(context, after),
-      overdue: (after) => findOverdue(context, live, after),
-    }
+    return findStuck(this.#context, query)
   }
 
   /** What would be healed and how, in words; nothing is done. */
@@ -113,7 +61,7 @@ export class HealControl {
 
   /** The same of one resource; null: it is not stuck. */
   async previewOf(resource: Resource): Promise<PreviewRow | null> {
-    const found = await findHow(this.#context, resource)
+    const { found } = await judge(this.#context, resource)
     if (found === null) return null
     await this.#context.policy.load()
     return this.#preview({ resource, found })
@@ -134,13 +82,34 @@ export class HealControl {
   async approve(type: string, id: string, by: string): Promise<Decision> {
     const resource = await this.#existing(type, id)
     const { no, revision } = resource
-    const how = await this.#foundHow(resource)
-    return this.#context.door.ask({ kind: 'heal', no, found: how, revision, owner: 0, by, override: true })
+    const found = await this.foundFor(resource)
+    return this.#context.door.ask({ kind: 'heal', no, found, revision, owner: 0, by, override: true })
   }
 
-  /** In which way it is stuck. Throws `not_stuck` with what to do instead. */
-  async foundHow(type: string, id: string): Promise<Stuck['found']> {
-    return this.#foundHow(await this.#existing(type, id))
+  /** In which way a person heals it: also what is late by less than healing waits for, or waits for a worker. Throws `not_stuck`. */
+  async foundFor(resource: Resource): Promise<Found> {
+    const judged = await judge({ ...this.#context, overdueSlackMs: 0 }, resource)
+    if (judged.found !== null) return judged.found
+    const name = nameOf(resource)
+    switch (judged.because) {
+      case 'settled':
+      case 'held':
+        // The decision says by what it is held, or in which status it rests.
+        return 'unowned'
+      case 'waiting':
+        return 'ownerLost'
+      case 'parked': {
+        const { reason } = resource.run!.parked!
+        throw new HomeostatError('not_stuck', `${name} is parked: ${reason} Retry, skip or cancel its run.`)
+      }
+      case 'inTime':
+        throw new HomeostatError('not_stuck', `${name} is not stuck: its run is under way.`)
+      case 'unknownHere':
+        throw new HomeostatError(
+          'not_stuck',
+          `${name} stands where the declarations loaded here know no way: it is healed where they do.`,
+        )
+    }
   }
 
   async #existing(type: string, id: string): Promise<Resource> {
@@ -150,22 +119,6 @@ export class HealControl {
       throw new HomeostatError('resource_not_found', `There is no ${type} ${id}.`)
     }
     return resource
-  }
-
-  async #foundHow(resource: Resource): Promise<Stuck['found']> {
-    const { run } = resource
-    if (run === null) return 'unowned'
-    if (run.parked !== null) {
-      const way = 'Retry, skip or cancel its run.'
-      throw new HomeostatError('not_stuck', `${resource.type} ${resource.id} is parked: ${run.parked.reason} ${way}`)
-    }
-    const rows = await this.#context.store.workers(this.#context.clock.now())
-    const isAlive = rows.some((row) => row.no === run.owner && row.state === 'live')
-    if (!isAlive) return 'ownerLost'
-    const now = this.#context.clock.now()
-    const isLate = (run.deadlineAt !== 0 && run.deadlineAt <= now) || (run.progressAt !== 0 && run.progressAt <= now)
-    if (isLate) return 'overdue'
-    throw new HomeostatError('not_stuck', `${resource.type} ${resource.id} is not stuck: its run is under way.`)
   }
 
   async modes(): Promise<Readonly<Record<string, HealingMode>>> {
@@ -203,11 +156,4 @@ export class HealControl {
   scoreboard(): Promise<readonly Score[]> {
     return this.#context.policy.scoreboard()
   }
-}
-
-/** In the same way, or where the next one begins. */
-function placeAfter(way: StuckPlace['way'], after: No | null): StuckPlace | null {
-  if (after !== null) return { way, after }
-  const next = stuckWays[stuckWays.indexOf(way) + 1]
-  return next === undefined ? null : { way: next, after: 0 }
 }

@@ -1,11 +1,13 @@
-// Finds what is stuck, from the present rows alone: owner lost, overdue although the owner lives, or transitional without a run.
+// Finds what is stuck, from the present rows alone: owner lost, transitional without a run, or overdue although the owner lives.
 import type { Clock } from '../base/clock.ts'
 import type { Found } from '../decision/command.ts'
+import { isLate } from '../decision/deadline-passed.ts'
 import type { Ask } from '../decision/situation.ts'
-import type { Incarnation, No, Resource } from '../decision/state.ts'
+import { nobody, type Incarnation, type No, type Resource } from '../decision/state.ts'
 import type { Plans } from '../lifecycle/plan.ts'
 import type { Store } from '../store/store.ts'
 import { isKnownHere } from './strangers.ts'
+import { typeOrder } from './type-order.ts'
 
 export interface Stuck {
   readonly resource: Resource
@@ -28,7 +30,63 @@ export interface StuckPage {
   readonly next: No | null
 }
 
+/** The ways of being stuck that are looked for, in this order. */
+export const stuckWays = ['ownerLost', 'unowned', 'overdue'] as const
+
+/** Where a page of what is stuck in any way begins: in which way, and after which resource. */
+export interface StuckPlace {
+  readonly way: (typeof stuckWays)[number]
+  readonly after: No
+}
+
+export interface StuckQuery {
+  readonly limit?: number | undefined
+  /** Left out: of all. */
+  readonly tenant?: string | undefined
+  /** Left out: from the first on. */
+  readonly from?: StuckPlace | undefined
+}
+
 const pageSize = 500
+const firstPlace: StuckPlace = { way: stuckWays[0], after: 0 }
+
+/** A page of what is stuck in any way, owners before owned; `next` is null when there is no more. */
+export async function findStuck(
+  context: Omit<StuckContext, 'tenant'>,
+  { limit = 1_000, tenant, from = firstPlace }: StuckQuery,
+): Promise<{ readonly stuck: readonly Stuck[]; readonly next: StuckPlace | null }> {
+  const look = await looks({ ...context, tenant })
+  const found: Stuck[] = []
+  let next: StuckPlace | null = from
+  while (next !== null && found.length < limit) {
+    const { way, after }: StuckPlace = next
+    const page = await look[way](after)
+    const taken = page.stuck.slice(0, limit - found.length)
+    found.push(...taken)
+    next = taken.length < page.stuck.length ? { way, after: taken.at(-1)!.resource.no } : placeAfter(way, page.next)
+  }
+  const order = typeOrder(context.plans)
+  const rank = ({ resource }: Stuck) => order.get(resource.type) ?? 0
+  return { stuck: found.sort((a, b) => rank(a) - rank(b) || a.resource.no - b.resource.no), next }
+}
+
+async function looks(context: StuckContext): Promise<Record<StuckPlace['way'], (after: No) => Promise<StuckPage>>> {
+  const rows = await context.store.workers(context.clock.now())
+  const gone = rows.filter((row) => row.state !== 'live').map((row) => row.no)
+  const live = new Set(rows.filter((row) => row.state === 'live').map((row) => row.no))
+  return {
+    ownerLost: async (after) => (gone.length === 0 ? { stuck: [], next: null } : findOwnerLost(context, gone, after)),
+    unowned: (after) => findUnowned(context, after),
+    overdue: (after) => findOverdue(context, live, after),
+  }
+}
+
+/** In the same way, or where the next one begins. */
+function placeAfter(way: StuckPlace['way'], after: No | null): StuckPlace | null {
+  if (after !== null) return { way, after }
+  const next = stuckWays[stuckWays.indexOf(way) + 1]
+  return next === undefined ? null : { way: next, after: 0 }
+}
 
 export async function findOwnerLost(
   context: StuckContext,
@@ -69,21 +127,29 @@ export async function findOverdue(
   return page(context, found, ({ run }) => run!.parked === null && live.has(run!.owner), 'overdue')
 }
 
-/** In which of these ways this one is stuck; null: in none. */
-export async function findHow(context: StuckContext, resource: Resource): Promise<Found | null> {
+/** In which of these ways one resource is stuck, or why in none of them. */
+export type Judged =
+  | { readonly found: Found }
+  | {
+      readonly found: null
+      /** waiting: for a worker to claim its run. unknownHere: the declarations loaded here know no way for it. */
+      readonly because: 'settled' | 'held' | 'parked' | 'waiting' | 'inTime' | 'unknownHere'
+    }
+
+export async function judge(context: StuckContext, resource: Resource): Promise<Judged> {
   const { store, plans, clock, overdueSlackMs } = context
   const { run } = resource
-  if (!isKnownHere(plans, resource)) return null
+  if (!isKnownHere(plans, resource)) return { found: null, because: 'unknownHere' }
   if (run === null) {
-    if (plans.kindOf(resource.type, resource.status) !== 'transitional') return null
-    return (await freedom(store, [resource]))(resource) ? 'unowned' : null
+    if (plans.kindOf(resource.type, resource.status) !== 'transitional') return { found: null, because: 'settled' }
+    return (await freedom(store, [resource]))(resource) ? { found: 'unowned' } : { found: null, because: 'held' }
   }
-  if (run.parked !== null || run.owner === 0) return null
+  if (run.parked !== null) return { found: null, because: 'parked' }
+  if (run.owner === nobody) return { found: null, because: 'waiting' }
   const now = clock.now()
   const rows = await store.workers(now)
-  if (!rows.some(({ no, state }) => no === run.owner && state === 'live')) return 'ownerLost'
-  const isPast = (at: number) => at !== 0 && at <= now - overdueSlackMs
-  return isPast(run.deadlineAt) || isPast(run.progressAt) ? 'overdue' : null
+  if (!rows.some(({ no, state }) => no === run.owner && state === 'live')) return { found: 'ownerLost' }
+  return isLate(run, now - overdueSlackMs) ? { found: 'overdue' } : { found: null, because: 'inTime' }
 }
 
 function page(

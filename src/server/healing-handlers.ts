@@ -76,8 +76,9 @@ export const healingHandlers: Handlers<Names> = {
   },
   async approveHealing(call) {
     const { type, id, reason } = call.body
-    const { no, revision } = await call.resource(type, id)
-    const found = call.replayed === null ? await call.services.engine.heal.foundHow(type, id) : 'unowned'
+    const resource = await call.resource(type, id)
+    const { no, revision } = resource
+    const found = call.replayed === null ? await call.services.engine.heal.foundFor(resource) : 'unowned'
     const by = call.principal.name
     const command = { kind: 'heal', no, found, revision, owner: 0, by, override: true } as const
     return call.accepted(await call.submit(command, { reason, detail: { found } }))

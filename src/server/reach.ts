@@ -1,6 +1,6 @@
 // How far a principal reaches: his tenant in what he creates and refers to, and the pages he was given.
 import { HomeostatError } from '../base/errors.ts'
-import { stuckWays, type StuckPlace } from '../engine/heal-control.ts'
+import { stuckWays, type StuckPlace } from '../engine/stuck.ts'
 import type { Plan } from '../lifecycle/plan.ts'
 import type { Call } from './call.ts'
 import { sees, type Principal } from './principal.ts'

@@ -5,6 +5,7 @@ import { checkLifecycles } from '../lifecycle/check-lifecycle.ts'
 import { loadConfig, togetherOf, type Config } from './config.ts'
 import { reach, type ReachOptions } from './connect.ts'
 import { isPostgres, openStore, storeOf } from './open-store.ts'
+import { firstOf } from './paging.ts'
 import { counted, lasting } from './print.ts'
 import { readServerFile } from './server-file.ts'
 import { tellingOf } from './cli-error.ts'
@@ -22,6 +23,7 @@ const bad = (what: string, says: string, advice: string): Finding => ({ verdict:
 
 const roomLeast = 1024 ** 3
 const tokenLeast = 32
+const countedMost = 500
 
 export async function examine(options: ReachOptions): Promise<readonly Finding[]> {
   const data = resolve(options.data ?? 'data')
@@ -109,6 +111,15 @@ async function store(where: string): Promise<Finding> {
   }
 }
 
+/** What should not be there; the command that lists it has the same name. */
+function unwanted(
+  what: string,
+  { items, isAll }: { readonly items: readonly unknown[]; readonly isAll: boolean },
+): Finding {
+  if (items.length === 0) return well(what, 'none')
+  return doubtful(what, `${items.length}${isAll ? '' : ' and more'}`, `homeostat ${what}`)
+}
+
 async function server(data: string, options: ReachOptions): Promise<Finding[]> {
   const isNamed = options.url !== undefined || (process.env['HOMEOSTAT_URL'] ?? '') !== ''
   if (!isNamed && readServerFile(data) === null)
@@ -117,9 +128,9 @@ async function server(data: string, options: ReachOptions): Promise<Finding[]> {
     const { api, where, close } = await reach({ ...options, data })
     const ready = await api.call('readyz', {}).catch(() => null)
     const healing = await api.call('getHealing', {})
-    const { items: stuck, nextPageToken: moreStuck } = await api.call('listStuck', { query: { pageSize: 500 } })
-    const incidents = (await api.call('listIncidents', { query: { pageSize: 500 } })).items.length
-    const orphans = (await api.call('listOrphans', { query: { pageSize: 500 } })).items.length
+    const stuck = await firstOf(countedMost, (query) => api.call('listStuck', { query }))
+    const incidents = await firstOf(countedMost, (query) => api.call('listIncidents', { query }))
+    const orphans = await firstOf(countedMost, (query) => api.call('listOrphans', { query }))
     const audit = await api.call('verifyAudit', {})
     await close()
     const open = healing.breakers.filter(({ isOpen }) => isOpen)
@@ -134,15 +145,9 @@ async function server(data: string, options: ReachOptions): Promise<Finding[]> {
       open.length === 0
         ? well('breakers', 'all closed')
         : bad('breakers', `open for ${open.map(({ type }) => type).join(', ')}`, 'homeostat healing tells why.'),
-      stuck.length === 0
-        ? well('stuck', 'nothing')
-        : doubtful(
-            'stuck',
-            `${counted(stuck.length, 'resource')}${moreStuck === null ? '' : ' and more'}`,
-            'homeostat stuck',
-          ),
-      incidents === 0 ? well('incidents', 'none') : doubtful('incidents', String(incidents), 'homeostat incidents'),
-      orphans === 0 ? well('orphans', 'none') : doubtful('orphans', String(orphans), 'homeostat orphans'),
+      unwanted('stuck', stuck),
+      unwanted('incidents', incidents),
+      unwanted('orphans', orphans),
       audit.isSound
         ? well('audit', `${counted(audit.entries, 'entry', 'entries')}, the chain is whole`)
         : bad('audit', `broken at entry ${audit.brokenAt}`, 'Somebody changed the store by hand.'),

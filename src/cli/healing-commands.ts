@@ -40,7 +40,11 @@ export function healingCommands(program: Command): void {
       .requiredOption('--reason <why>')
       .action(asking(act))
   const incidents = program.command('incidents').description('stuck resources that no crash explains')
-  incidents.command('ls', { isDefault: true }).description('list them').action(asking(listIncidents))
+  incidents
+    .command('ls', { isDefault: true })
+    .description('list them, the newest first')
+    .option('-n, --limit <n>', 'at most so many', '100')
+    .action(asking(listIncidents))
   incidents
     .command('close')
     .description('somebody has looked')
@@ -228,14 +232,16 @@ async function writeOff({ api, printer, options }: Reasoned, given: readonly str
   }
 }
 
-async function listIncidents({ api, printer }: Asking<object>): Promise<void> {
-  const { items } = await api.call('listIncidents', {})
+async function listIncidents({ api, printer, options }: Asking<Limited>): Promise<void> {
+  const most = numberOf(options.limit, '--limit')
+  const { items, isAll } = await firstOf(most, (query) => api.call('listIncidents', { query }))
   if (printer.isJson) return printer.json(items)
   if (items.length === 0) return printer.line('No incidents.')
   for (const one of items) {
     printer.line(`${printer.bold(one.id)}  ${wordOf(one.resource)} in ${one.status}, ${beside(one.at)}: ${one.text}`)
     printer.line(printer.dim(`  evidence ${shown(one.evidence)}`))
   }
+  if (!isAll) printer.note(printer.dim(moreThan(most)))
 }
 
 async function closeIncident({ api, printer, options }: Reasoned, incident: string): Promise<void> {

@@ -2,18 +2,20 @@
 import { expect, test } from 'vitest'
 import { firstOf } from './paging.ts'
 
-/** A server that has this many items and gives at most three at a time. */
+/** A server that has this many items and gives at most three at a time; as ours, it knows only by the next page whether a full one was the last. */
 const serverOf = (count: number) => async (query: { readonly pageSize: number; readonly pageToken?: string }) => {
   const from = Number(query.pageToken ?? 0)
-  const to = Math.min(count, from + Math.min(3, query.pageSize))
+  const most = Math.min(3, query.pageSize)
+  const to = Math.min(count, from + most)
   const items = Array.from({ length: to - from }, (_, index) => from + index)
-  return { items, nextPageToken: to < count ? String(to) : null }
+  return { items, nextPageToken: items.length < most ? null : String(to) }
 }
 
 test.each([
   [0, 10, [], true],
   [4, 10, [0, 1, 2, 3], true],
   [4, 4, [0, 1, 2, 3], true],
+  [3, 3, [0, 1, 2], true],
   [5, 4, [0, 1, 2, 3], false],
   [5, Infinity, [0, 1, 2, 3, 4], true],
 ])('of %i items the first %d', async (count, most, items, isAll) => {

@@ -14,11 +14,11 @@ export async function firstOf<Item>(
 ): Promise<{ readonly items: readonly Item[]; readonly isAll: boolean }> {
   const items: Item[] = []
   for (let next: string | null = null; ;) {
-    const pageSize = Math.min(pageMost, most - items.length)
+    // One more than is wanted: a full page has a next one also where nothing is left.
+    const pageSize = Math.min(pageMost, most + 1 - items.length)
     const answer: Page<Item> = await page(next === null ? { pageSize } : { pageSize, pageToken: next })
     items.push(...answer.items)
     next = answer.nextPageToken
-    if (next === null || items.length >= most)
-      return { items: items.slice(0, most), isAll: next === null && items.length <= most }
+    if (next === null || items.length > most) return { items: items.slice(0, most), isAll: items.length <= most }
   }
 }

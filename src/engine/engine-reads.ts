@@ -27,6 +27,7 @@ import type {
   RecordsQuery,
   StatusCount,
   Store,
+  StoredIncident,
   StoredRecord,
   TenantEvents,
   WorkerRow,
@@ -270,8 +271,8 @@ export class EngineReads {
     return waiting.reduce((most, { run }) => Math.max(most, now - Math.max(run!.acceptedAt, run!.dueAt)), 0)
   }
 
-  /** Newest first. */
-  async incidents(limit = 100, of: Omit<IncidentsQuery, 'limit'> = {}): Promise<readonly Incident[]> {
+  /** The open ones, newest first; `before` is the number of one. */
+  async incidents(limit = 100, of: Omit<IncidentsQuery, 'limit'> = {}): Promise<readonly StoredIncident[]> {
     return this.store.incidents({ ...of, limit: Math.min(limit, listMax) })
   }
 

@@ -134,8 +134,13 @@ export const operationsRoutes = {
     permission: 'read',
     group: 'incidents',
     words: 'Stuck resources that no crash explains: bugs to report, with their evidence. Newest first.',
-    query: z.strictObject({ pageSize: paging.pageSize }),
-    answer: z.object({ items: z.array(shape.incident) }),
+    query: z.strictObject({
+      ...paging,
+      type: shape.typeName.optional().describe('With `id`: only of this resource.'),
+      id: shape.resourceId.optional().describe('With `type`: only of this resource.'),
+    }),
+    answer: pageOf(shape.incident),
+    errors: ['type_unknown', 'resource_not_found'],
   }),
   closeIncident: row({
     method: 'POST',

@@ -140,8 +140,17 @@ export const healingHandlers: Handlers<Names> = {
   adoptOrphan: (call) => endOrphan(call, 'adopted'),
   writeOffOrphan: (call) => endOrphan(call, 'writtenOff'),
 
-  async listIncidents({ services, principal, query }) {
-    const found = await services.engine.incidents(query.pageSize, { tenant: principal.tenant ?? undefined })
+  async listIncidents(call) {
+    const { services, principal, query } = call
+    const { pageSize, pageToken, type, id } = query
+    if ((type === undefined) !== (id === undefined))
+      throw new HomeostatError('request_invalid', '`type` and `id` name a resource together: give both or none.')
+    const of = type === undefined ? null : await call.resource(type, id!)
+    const found = await services.engine.incidents(pageSize, {
+      tenant: principal.tenant ?? undefined,
+      no: of?.no,
+      before: pageToken === undefined ? undefined : tokenNumber(pageToken),
+    })
     const names = await services.wire.names(found.map(({ no }) => no))
     return {
       items: found.flatMap((incident) => {
@@ -160,6 +169,7 @@ export const healingHandlers: Handlers<Names> = {
           evidence: { ...evidence },
         }
       }),
+      nextPageToken: found.length < pageSize ? null : String(found.at(-1)!.n),
     }
   },
   async closeIncident(call) {

@@ -2,19 +2,19 @@
 // before any of it is applied.
 import { assert, unreachable } from '../base/assert.ts'
 import type { Json } from '../base/json.ts'
-import type {
-  EndedRun,
-  Incarnation,
-  Incident,
-  KeyRecord,
-  LateResult,
-  No,
-  Resource,
-  StoredEvent,
-} from '../decision/state.ts'
+import type { EndedRun, Incarnation, KeyRecord, LateResult, No, Resource, StoredEvent } from '../decision/state.ts'
 import { hasGeneratedId, hasOrphan, isLive, wakeOf } from './facts.ts'
 import { chainHash, chainStart } from './chain.ts'
-import type { Batch, Guard, JournalEntry, KindOf, RecordName, StoredRecord, WorkerRow } from './store.ts'
+import type {
+  Batch,
+  Guard,
+  JournalEntry,
+  KindOf,
+  RecordName,
+  StoredIncident,
+  StoredRecord,
+  WorkerRow,
+} from './store.ts'
 
 /** What the backend needs to know of a handle. */
 export interface Process {
@@ -46,7 +46,8 @@ export class Backend {
   readonly endedOf = new Map<No, EndedRun[]>()
   readonly keys = new Map<string, KeyRecord>()
   readonly late = new Map<No, LateResult[]>()
-  readonly incidents = new Map<string, Incident>()
+  readonly incidents = new Map<string, StoredIncident>()
+  private incidentsOpened = 0
   readonly settings = new Map<string, Json>()
   readonly records = new Map<string, StoredRecord>()
   readonly journal: JournalEntry[] = []
@@ -185,7 +186,7 @@ export class Backend {
     for (const result of batch.late) append(this.late, result.no, result)
     for (const incident of batch.incidents) {
       const open = `${incident.no} ${incident.kind}`
-      if (!this.incidents.has(open)) this.incidents.set(open, incident)
+      if (!this.incidents.has(open)) this.incidents.set(open, { ...incident, n: ++this.incidentsOpened })
     }
     for (const { kind, key, from, to } of batch.records ?? []) {
       if (to === null) this.records.delete(nameOf(kind, key))

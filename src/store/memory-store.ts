@@ -22,6 +22,7 @@ import type {
   RunsQuery,
   StatusCount,
   Store,
+  StoredIncident,
   StoredRecord,
   StoredRun,
   TenantEvents,
@@ -243,10 +244,11 @@ class Handle implements MemoryStore, Process {
     return this.state.late.get(no) ?? []
   }
 
-  incidents({ no, tenant, limit }: IncidentsQuery): readonly Incident[] {
+  incidents({ no, tenant, before = Infinity, limit }: IncidentsQuery): readonly StoredIncident[] {
     this.mustBeOpen()
     const fitting = [...this.state.incidents.values()].filter(
       (one) =>
+        one.n < before &&
         (no === undefined || one.no === no) &&
         (tenant === undefined || this.state.resources.get(one.no)?.tenant === tenant),
     )

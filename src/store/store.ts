@@ -183,8 +183,15 @@ export interface RunsQuery extends OfTenant {
   readonly limit: number
 }
 
+/** An open incident as a store gives it back: the later it was opened, the larger its number. */
+export interface StoredIncident extends Incident {
+  readonly n: number
+}
+
 export interface IncidentsQuery extends OfTenant {
   readonly no?: No | undefined
+  /** Only numbers below this one. */
+  readonly before?: number | undefined
   readonly limit: number
 }
 
@@ -279,7 +286,7 @@ export interface Store {
   endedRuns(query: RunsQuery): MaybePromise<readonly StoredRun[]>
   lateResults(no: No): MaybePromise<readonly LateResult[]>
   /** Newest first. One that is reported again while open stays as it was first seen. */
-  incidents(query: IncidentsQuery): MaybePromise<readonly Incident[]>
+  incidents(query: IncidentsQuery): MaybePromise<readonly StoredIncident[]>
   /** With what is written beside it, in one commit. False: a record is no longer as it was read, and nothing was done. */
   closeIncident(no: No, kind: Incident['kind'], beside?: Beside): MaybePromise<boolean>
 

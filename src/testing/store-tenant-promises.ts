@@ -1,6 +1,6 @@
 // The promise about tenants (S15): what is asked for one is of that one, and others' rows neither count nor hide anything.
 import type { Incident } from '../decision/state.ts'
-import type { Store } from '../store/store.ts'
+import type { IncidentsQuery, Store } from '../store/store.ts'
 import { sampleBatch, sampleEnd, sampleEvent, sampleResource, sampleRun } from './store-samples.ts'
 import type { Suite } from './store-suite.ts'
 
@@ -81,6 +81,35 @@ export function tenantPromises({ test, expect }: Suite): void {
     const keys = async (after: string, limit: number) =>
       (await store.records({ kind: 'token', tenant: 'mine', after, limit })).map((one) => one.key)
     expect([await keys('', 9), await keys('', 1), await keys('b', 9)]).toEqual([['b', 'd'], ['b'], ['d']])
+  })
+
+  test('S15 incidents page by page, newest first, of all, of a tenant and of a resource; one that is closed takes none with it', async (under) => {
+    const [store, other] = [await under.open(), await under.open()]
+    const kinds = ['overdue', 'unowned', 'drifted'] as const
+    for (const no of [1, 2, 3, 4]) {
+      const after = sampleResource(no, { tenant: no === 2 ? 'theirs' : 'mine' })
+      const incidents = kinds.map((kind) => ({ ...incident(no), kind }))
+      await store.commit(sampleBatch([{ before: null, after }], { incidents }))
+    }
+    const pages = async (query: Omit<IncidentsQuery, 'limit'>, closing?: () => Promise<unknown>) => {
+      const found: string[] = []
+      for (let before: number | undefined; ;) {
+        const page = await other.incidents({ ...query, before, limit: 2 })
+        found.push(...page.map(({ no, kind }) => `${no} ${kind}`))
+        if (page.length < 2) return found
+        before = page.at(-1)!.n
+        await closing?.()
+      }
+    }
+    const of = (...nos: number[]) => nos.flatMap((no) => kinds.toReversed().map((kind) => `${no} ${kind}`))
+    expect(await pages({})).toEqual(of(4, 3, 2, 1))
+    expect(await pages({ tenant: 'mine' })).toEqual(of(4, 3, 1))
+    expect(await pages({ tenant: 'mine', no: 3 })).toEqual(of(3))
+    expect(await pages({ tenant: 'mine', no: 2 })).toEqual([])
+    expect(await pages({ no: 2 })).toEqual(of(2))
+    const closing = async () => store.closeIncident(4, 'unowned')
+    expect(await pages({}, closing)).toEqual(of(4, 3, 2, 1))
+    expect((await pages({})).length).toEqual(11)
   })
 
   test('S13 an incident is closed in the commit of what is written beside it, or not at all', async (under) => {

@@ -237,6 +237,7 @@ describe('asked', () => {
       'healing',
       'orphans',
       'incidents',
+      'incidents -n 1',
       'workers',
       'bulk',
       'token',

@@ -36,6 +36,29 @@ test.each([
   expect((await read(`${path}&pageToken=unowned`)).code).toBe('request_invalid')
 })
 
+test('incidents, newest first, lead to all of them; of one resource only its own', async () => {
+  await shop.ask('PUT', '/v1/healing/modes/shop.box/Growing', { body: { mode: 'auto', reason: 'test' } })
+  await shop.ask('POST', '/v1/healing:run')
+  await expect.poll(async () => (await read('/v1/incidents')).items.length, { timeout: 30_000 }).toBe(ids.length)
+  expect((await read('/v1/incidents')).nextPageToken).toBeNull()
+  const found: { id: string; resource: { id: string } }[] = []
+  for (let token: string | null = ''; token !== null;) {
+    const page = await read(`/v1/incidents?pageSize=3${token === '' ? '' : `&pageToken=${token}`}`)
+    expect(page.items.length).toBeLessThanOrEqual(3)
+    found.push(...page.items)
+    token = page.nextPageToken
+    // Somebody closes what was shown: the next page begins where this one ended all the same.
+    await shop.ask('POST', `/v1/incidents/${found.at(-1)!.id}:close`, { body: { reason: 'seen' } })
+  }
+  expect(found.map(({ resource }) => resource.id).toSorted()).toEqual(ids)
+  const [open] = (await read('/v1/incidents')).items
+  expect((await read(`/v1/incidents?type=shop.box&id=${open.resource.id}`)).items).toEqual([open])
+  expect((await read(`/v1/incidents?type=shop.box&id=${found[2]!.resource.id}`)).items).toEqual([])
+  expect((await read('/v1/incidents?type=shop.box&id=none')).code).toBe('resource_not_found')
+  expect((await read('/v1/incidents?type=shop.box')).code).toBe('request_invalid')
+  expect((await read('/v1/incidents?pageToken=x')).code).toBe('request_invalid')
+})
+
 test('a page that has all of them says so', async () => {
   expect((await read('/v1/stuck')).nextPageToken).toBeNull()
   expect((await read('/v1/resources?stuck=true&q=g-3')).items).toMatchObject([{ id: 'g-3' }])

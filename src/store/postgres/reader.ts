@@ -10,6 +10,7 @@ import type {
   RecordsQuery,
   RunsQuery,
   StatusCount,
+  StoredIncident,
   StoredRecord,
   StoredRun,
   TenantEvents,
@@ -56,8 +57,8 @@ export const readStatements = {
   endedLast:
     'select no, body, n from run where n > $1::int8 - $2::int8 and n <= $1::int8 order by n desc limit $2::int8',
   late: 'select body from late where no = $1::int8 order by id',
-  openIncidents: 'select body from incident order by id desc limit $1::int8',
-  incidentsAt: 'select body from incident where no = $1::int8 order by id desc limit $2::int8',
+  openIncidents: 'select id, body from incident where id < $1::int8 order by id desc limit $2::int8',
+  incidentsAt: 'select id, body from incident where no = $1::int8 and id < $2::int8 order by id desc limit $3::int8',
   tenantAt: 'select 1 from resource where no = $1::int8 and tenant = $2::text',
   setting: 'select value from setting where name = $1::text',
   record: 'select version, value from record where kind = $1::text and key = $2::text',
@@ -178,14 +179,19 @@ export class Reader {
     return (await this.rows('late', no)).map(([body]) => JSON.parse(body!) as LateResult)
   }
 
-  async incidents({ no, tenant, limit }: IncidentsQuery): Promise<readonly Incident[]> {
+  async incidents({
+    no,
+    tenant,
+    before = Number.MAX_SAFE_INTEGER,
+    limit,
+  }: IncidentsQuery): Promise<readonly StoredIncident[]> {
     if (no !== undefined && tenant !== undefined && !(await this.isOf(no, tenant))) return []
     const rows = await (no !== undefined
-      ? this.rows('incidentsAt', no, limit)
+      ? this.rows('incidentsAt', no, before, limit)
       : tenant === undefined
-        ? this.rows('openIncidents', limit)
-        : this.rows('incidentsOf', toText(tenant), limit))
-    return rows.map(([body]) => JSON.parse(body!) as Incident)
+        ? this.rows('openIncidents', before, limit)
+        : this.rows('incidentsOf', toText(tenant), before, limit))
+    return rows.map(([n, body]) => ({ ...(JSON.parse(body!) as Incident), n: Number(n) }))
   }
 
   private async isOf(no: No, tenant: string): Promise<boolean> {

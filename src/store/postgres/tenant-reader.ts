@@ -52,7 +52,8 @@ export const tenantStatements = {
   runsOfOwn: `select u.no, u.body, u.n from resource r cross join lateral
     (select no, body, n from run where run.no = r.no and n <= $2::int8 order by n desc limit $3::int8) u
     where r.tenant = $1::text and r.tenant <> 'default' order by u.n desc limit $3::int8`,
-  incidentsOf: `select i.body from incident i join resource r on r.no = i.no where r.tenant = $1::text order by i.id desc limit $2::int8`,
+  incidentsOf: `select i.id, i.body from incident i join resource r on r.no = i.no
+    where r.tenant = $1::text and i.id < $2::int8 order by i.id desc limit $3::int8`,
   /** A text that PostgreSQL cannot hold is no name of a tenant: such a record is of none. */
   recordsOf: `select key, version, value from record where kind = $1::text and key > $2::text
     and case when value ~ '(^|[^\\\\])(\\\\\\\\)*\\\\u(0000|[dD][89a-fA-F])' then false else value::json ->> 'tenant' = $4::text end

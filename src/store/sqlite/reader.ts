@@ -21,6 +21,7 @@ import type {
   OfTenant,
   RunsQuery,
   StatusCount,
+  StoredIncident,
   StoredRun,
   TenantEvents,
   TenantEventsQuery,
@@ -105,8 +106,8 @@ export class Reader {
       `select shape, coalesce(run ->> 2, ''), coalesce(rest ->> 0, -1), count(*) from live group by 1, 2, 3`,
     )
     this.late = prepare('select body from late where no = ? order by id')
-    this.openIncidents = prepare('select body from incident order by id desc limit ?')
-    this.incidentsOf = prepare('select body from incident where no = ? order by id desc limit ?')
+    this.openIncidents = prepare('select id, body from incident where id < ? order by id desc limit ?')
+    this.incidentsOf = prepare('select id, body from incident where no = ? and id < ? order by id desc limit ?')
     this.runHead = prepare(`select runs ${latestEvents}`)
     this.readSetting = prepare('select value from setting where name = ?')
   }
@@ -247,13 +248,18 @@ export class Reader {
     return this.parts.connection.patiently(() => this.late.all(no)).map((row) => JSON.parse(textOf(row)) as LateResult)
   }
 
-  incidents({ no, tenant, limit }: IncidentsQuery): readonly Incident[] {
-    return this.parts.connection.patiently(() => {
-      if (no === undefined && tenant !== undefined) return this.ofTenant.incidents(tenant, limit)
-      if (tenant !== undefined && this.resource(no!)?.tenant !== tenant) return []
-      const rows = no === undefined ? this.openIncidents.all(limit) : this.incidentsOf.all(no, limit)
-      return rows.map((row) => JSON.parse(textOf(row)) as Incident)
-    })
+  incidents(query: IncidentsQuery): readonly StoredIncident[] {
+    const rows = this.parts.connection.patiently(() => this.incidentRows(query)) as readonly [number, string][]
+    return rows.map(([n, body]) => ({ ...(JSON.parse(body) as Incident), n }))
+  }
+
+  private incidentRows({ no, tenant, before = Number.MAX_SAFE_INTEGER, limit }: IncidentsQuery): readonly unknown[] {
+    if (no === undefined)
+      return tenant === undefined
+        ? this.openIncidents.all(before, limit)
+        : this.ofTenant.incidents(tenant, before, limit)
+    if (tenant !== undefined && this.resource(no)?.tenant !== tenant) return []
+    return this.incidentsOf.all(no, before, limit)
   }
 
   setting(name: string): Json {

@@ -3,7 +3,7 @@
 import type { StatementSync } from 'node:sqlite'
 import { unreachable } from '../../base/assert.ts'
 import type { Millis } from '../../base/clock.ts'
-import type { Incident, No, StoredEvent } from '../../decision/state.ts'
+import type { No, StoredEvent } from '../../decision/state.ts'
 import type { StoredRun, TenantEvents, TenantEventsQuery, WorkCriterion } from '../store.ts'
 import { stateColumns, toText } from '../codec.ts'
 import type { Connection } from './connection.ts'
@@ -62,7 +62,8 @@ export class TenantReader {
     this.shapes = prepare(shapesSql(ownRows))
     this.ends = prepare(endsSql(ownRows))
     this.openIncidents = prepare(
-      'select body from incident cross join resource r on r.no = incident.no where r.tenant = ?1 order by incident.id desc limit ?2',
+      `select incident.id, incident.body from incident cross join resource r on r.no = incident.no
+        where r.tenant = ?1 and incident.id < ?2 order by incident.id desc limit ?3`,
     )
   }
 
@@ -150,9 +151,9 @@ export class TenantReader {
     return found
   }
 
-  incidents(tenant: string, limit: number): readonly Incident[] {
-    const rows = this.openIncidents.all(toText(tenant), limit) as unknown as [string][]
-    return rows.map(([body]) => JSON.parse(body) as Incident)
+  /** Rows of open incidents. */
+  incidents(tenant: string, before: number, limit: number): readonly unknown[] {
+    return this.openIncidents.all(toText(tenant), before, limit)
   }
 
   private amongst(entries: readonly { readonly no: No }[], tenant: string): ReadonlySet<No> {

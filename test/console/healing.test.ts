@@ -71,11 +71,11 @@ test('a breaker is opened and closed with a reason; a pass is asked for', async 
 })
 
 /** Stands in Extending, and nobody is at it. */
-const importStuck = (id: string) =>
+const importStuck = (...ids: string[]) =>
   stage.scene.api.call('importResources', {
     path: { type: 'opensds.volume' },
-    query: { reason: 'one more' },
-    body: [{ id, status: 'Extending', properties: { size: 10, zone: 'eu-1' } }],
+    query: { reason: 'more of them' },
+    body: ids.map((id) => ({ id, status: 'Extending', properties: { size: 10, zone: 'eu-1' } })),
   })
 
 test('what waits for approval is approved on the page of healing; what does not is healed by itself and counted there', async () => {
@@ -98,6 +98,25 @@ test('what waits for approval is approved on the page of healing; what does not 
   await visitor.go('/resources/opensds.volume/invoices')
   await visitor.stands(/Available|ErrorExtending/)
   visitor.hasMade('approveHealing')
+})
+
+test('incidents are read page by page; an old one is told by its resource too', async () => {
+  const { scene, visitor } = stage
+  const rule = { type: 'opensds.volume', status: 'Extending' }
+  await scene.api.call('setHealingMode', { path: rule, body: { mode: 'auto', reason: 'done' } })
+  await importStuck(...Array.from({ length: 101 }, (_, index) => `tape-${index}`))
+  const open = async () => (await scene.api.call('listIncidents', { query: { pageSize: 500 } })).items
+  await expect
+    .poll(async () => (await open()).filter(({ resource }) => resource.id.startsWith('tape-')).length)
+    .toBe(101)
+  const oldest = (await open()).at(-1)!.resource
+  await visitor.go('/stuck')
+  await expect.poll(() => visitor.page.locator('.incident').count()).toBe(100)
+  await visitor.click('Older incidents')
+  await visitor.page.locator('.incident', { hasText: oldest.id }).waitFor()
+  expect(await visitor.page.getByRole('button', { name: 'Older incidents' }).count()).toBe(0)
+  await visitor.go(`/resources/${oldest.type}/${oldest.id}?tab=conditions`)
+  await visitor.sees(/stood in Extending with no run/)
 })
 
 /** A cluster is deleted by force while its backend does not answer: its machines are left behind. */

@@ -1,5 +1,6 @@
 // What is stuck, failed or struggling, grouped by cause, and the incidents that no crash explains.
-import { useCall, type Resource } from '../api.ts'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { api, useCall, type Resource } from '../api.ts'
 import { useEvents } from '../live.ts'
 import { ActButton } from '../parts/act.tsx'
 import {
@@ -153,48 +154,71 @@ export default function Stuck() {
 }
 
 function Incidents() {
-  const incidents = useCall('listIncidents', { query: { pageSize: 100 } }, { everyMs: 10_000 })
+  const incidents = useInfiniteQuery({
+    queryKey: ['listIncidents', 'pages'],
+    initialPageParam: '',
+    queryFn: ({ pageParam, signal }) =>
+      api.call(
+        'listIncidents',
+        { query: { pageSize: 100, ...(pageParam === '' ? {} : { pageToken: pageParam }) } },
+        { signal },
+      ),
+    getNextPageParam: ({ nextPageToken }) => nextPageToken,
+    refetchInterval: 10_000,
+  })
   const refusal = useRefusal('steer')
   return (
     <Panel title="Incidents" note="stuck resources that no crash explains: bugs to report">
       <Read from={incidents}>
-        {({ items }) =>
-          items.length === 0 ? (
+        {({ pages }) =>
+          pages[0]!.items.length === 0 ? (
             <Empty title="No incident is open." />
           ) : (
-            items.map((incident) => (
-              <details key={incident.id} className="incident">
-                <summary>
-                  <Tag tone="bad">{incident.kind}</Tag> <b className="mono">{incident.resource.id}</b>{' '}
-                  <span className="quiet">{incident.status}</span> {incident.text} <At time={incident.at} />
-                </summary>
-                <p>
-                  <ResourceLink of={incident.resource} /> of {incident.resource.type}
-                </p>
-                <Json value={incident.evidence} />
-                <div className="row">
-                  <Copy text={`${incident.text}\n\n${JSON.stringify(incident, null, 2)}`} label="Copy as a report" />
-                  <ActButton
-                    className="small"
-                    refusal={refusal}
-                    act={{
-                      route: 'closeIncident',
-                      title: 'Close the incident',
-                      does: 'Close',
-                      reason: 'needed',
-                      words: <p>Somebody has looked. The evidence stays in the audit.</p>,
-                      given: ({ reason }) => ({ path: { incident: incident.id }, body: { reason } }),
-                      cli: ({ reason }) => asCli('incidents close', word(incident.id), '--reason', word(reason)),
-                    }}
-                  >
-                    Close ...
-                  </ActButton>
-                </div>
-              </details>
-            ))
+            pages
+              .flatMap(({ items }) => items)
+              .map((incident) => (
+                <details key={incident.id} className="incident">
+                  <summary>
+                    <Tag tone="bad">{incident.kind}</Tag> <b className="mono">{incident.resource.id}</b>{' '}
+                    <span className="quiet">{incident.status}</span> {incident.text} <At time={incident.at} />
+                  </summary>
+                  <p>
+                    <ResourceLink of={incident.resource} /> of {incident.resource.type}
+                  </p>
+                  <Json value={incident.evidence} />
+                  <div className="row">
+                    <Copy text={`${incident.text}\n\n${JSON.stringify(incident, null, 2)}`} label="Copy as a report" />
+                    <ActButton
+                      className="small"
+                      refusal={refusal}
+                      act={{
+                        route: 'closeIncident',
+                        title: 'Close the incident',
+                        does: 'Close',
+                        reason: 'needed',
+                        words: <p>Somebody has looked. The evidence stays in the audit.</p>,
+                        given: ({ reason }) => ({ path: { incident: incident.id }, body: { reason } }),
+                        cli: ({ reason }) => asCli('incidents close', word(incident.id), '--reason', word(reason)),
+                      }}
+                    >
+                      Close ...
+                    </ActButton>
+                  </div>
+                </details>
+              ))
           )
         }
       </Read>
+      {incidents.hasNextPage && (
+        <button
+          type="button"
+          className="small"
+          disabled={incidents.isFetchingNextPage}
+          onClick={() => void incidents.fetchNextPage()}
+        >
+          Older incidents
+        </button>
+      )}
     </Panel>
   )
 }

@@ -142,7 +142,7 @@ export function Read<T>({
   from,
   children,
 }: {
-  readonly from: UseQueryResult<T, Error>
+  readonly from: Pick<UseQueryResult<T, Error>, 'data' | 'error'>
   readonly children: (data: T) => ReactNode
 }) {
   if (from.data !== undefined) return <>{children(from.data)}</>

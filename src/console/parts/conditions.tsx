@@ -29,9 +29,7 @@ function useConditions(resource: Resource): readonly Condition[] {
   const live = resource.run === null ? undefined : run
   const workers = useCall('listWorkers', {}, { enabled: seesAll && live !== undefined, everyMs: 5_000 }).data?.items
   const found = useCall('explainResource', { path: { type, id } }, { keep: true }).data?.stuck
-  const incidents = useCall('listIncidents', { query: { pageSize: 100 } }).data?.items.filter(
-    ({ resource: one }) => one.type === type && one.id === id,
-  )
+  const incidents = useCall('listIncidents', { query: { type, id } }).data?.items
   const healing = useCall('getHealing', {}, { enabled: seesAll }).data
   const mode = healing?.modes.find((one) => one.type === type && one.status === status)?.mode
   const isHeld = healing?.breakers.some((one) => one.type === type && one.isOpen) === true

@@ -69,22 +69,25 @@ async function make(learnsLater: boolean) {
   const clock = new ManualClock()
   const foreign = new ForeignWrites(store)
   const door = new Door({ store, plans, decide: counting, clock, random: seededRandom(1), log: silent, foreign })
-  const ask = async (key?: string): Promise<string> => {
-    const command: Command = {
-      kind: 'requestOperation',
-      type: 'counter',
-      no: child,
-      operation: 'count',
-      by: 'test',
-      key,
+  const askAll = async (keys: readonly (string | undefined)[]): Promise<string[]> => {
+    const said: string[] = []
+    for (const [i, key] of keys.entries()) {
+      const command: Command = {
+        kind: 'requestOperation',
+        type: 'counter',
+        no: child,
+        operation: 'count',
+        by: 'test',
+        key,
+      }
+      door.submit(command, (decision) => {
+        said[i] = decision.accepted ? `${decision.resource.description} ${decision.begun}` : decision.rejection.code
+      })
     }
-    let said = ''
-    door.submit(command, (decision) => {
-      said = decision.accepted ? `${decision.resource.description} ${decision.begun}` : decision.rejection.code
-    })
     await clock.settle()
     return said
   }
+  const ask = async (key?: string): Promise<string> => (await askAll([key]))[0]!
   // Known from here on.
   expect(await ask()).toBe('1 2')
   const figures = () => ({ loads: loads.length, commits })
@@ -96,7 +99,7 @@ async function make(learnsLater: boolean) {
     const was = now(parent)
     other.commit(sampleBatch([{ before: was, after: changed(was, { status }) }]))
   }
-  return { ask, spent, set, other, now, hear: () => (hasHeard = true), looks: () => looks }
+  return { ask, askAll, spent, set, other, now, hear: () => (hasHeard = true), looks: () => looks }
 }
 
 describe.each([true, false])('a store that learns late what others wrote: %s', (learnsLater) => {
@@ -152,4 +155,60 @@ test('a store that knows at once what others wrote is not even asked about it', 
   const before = looks()
   expect(await ask('a')).toBe('2 3')
   expect(looks()).toBe(before)
+})
+
+const many = (name: string) => Array.from({ length: 30 }, (_, i) => `${name}-${i}`)
+
+test('many requests at once ask the store nothing either', async () => {
+  const { askAll, spent } = await make(true)
+  const said = await askAll(many('a'))
+  expect([said[0], said[29]]).toEqual(['2 3', '31 32'])
+  expect(spent()).toEqual({ loads: 0, commits: 1 })
+})
+
+test('a used key among many costs them one commit; many ask first for a while then, few do not', async () => {
+  const { ask, askAll, spent, now } = await make(true)
+  await askAll(many('a'))
+  // Its answer is the old one; the others' are their own.
+  const said = await askAll([...many('b'), 'a-7'])
+  expect([said[0], said[29]]).toEqual(['32 33', '61 62'])
+  expect(said[30]).toMatch(/ 10$/)
+  expect(now(child).description).toBe('61')
+  const afterVain = spent()
+  // The keys and the child, then its parent.
+  expect(afterVain).toEqual({ loads: 2, commits: 3 })
+  await ask('c')
+  expect(spent().loads).toBe(afterVain.loads)
+  for (let i = 0; i < 63; i++) await askAll(many(`d${i}`))
+  expect(spent().loads).toBe(afterVain.loads + 2 * 63)
+  await askAll(many('e'))
+  expect(spent()).toEqual({ loads: afterVain.loads + 2 * 63, commits: afterVain.commits + 65 })
+})
+
+test('of many, too, nobody is refused because of what is only remembered', async () => {
+  const { ask, askAll, set, spent } = await make(true)
+  set('closed')
+  expect(await ask()).toBe('rule_breached')
+  set('open')
+  const { commits } = spent()
+  const said = await askAll(many('a'))
+  expect([said[0], said[29]]).toEqual(['2 3', '31 32'])
+  // The refusals in hope have cost no commit.
+  expect(spent().commits).toBe(commits + 1)
+})
+
+test('where others were heard to write, many ask first for a while, also about what is loaded since', async () => {
+  const { askAll, spent, hear } = await make(true)
+  hear()
+  await askAll(many('a'))
+  const { loads } = spent()
+  expect(loads).toBeGreaterThan(0)
+  await askAll(many('b'))
+  expect(spent().loads).toBeGreaterThan(loads)
+})
+
+test('where no round trip is spared, many requests ask first', async () => {
+  const { askAll, spent } = await make(false)
+  await askAll(many('a'))
+  expect(spent().loads).toBeGreaterThan(0)
 })

@@ -1,8 +1,9 @@
 // Decides the commands of one batch, one after another, on what the working set knows; facts that are missing are loaded together.
 // A request would always be preceded by a look whether others wrote and by a look-up of its key; where the store learns late what others
-// wrote, by a round trip. So few requests are first decided in hope: that what is cached still holds and that their keys are new. What
+// wrote, by a round trip. So requests are first decided in hope: that what is cached still holds and that their keys are new. What
 // is accepted so, the commit verifies as it does anyway, by revisions and by the keys' own uniqueness; a refusal would be verified by
-// nobody, and is decided again on facts that are loaded.
+// nobody, and is decided again on facts that are loaded. One hope in vain costs the whole batch: many requests hope only where it spares
+// a round trip and nobody else was heard to write lately, and after a hope in vain they ask first for a while.
 import type { Ask } from '../decision/situation.ts'
 import type { Store } from '../store/store.ts'
 import { distinct } from './asks.ts'
@@ -14,23 +15,30 @@ import type { WorkingSet } from './working-set.ts'
 
 /** A decision that keeps asking for facts is broken. */
 const loadRoundsMax = 1_000
-/** Of more commands than this one hope in vain is likelier, and a batch in vain dearer than a round trip. */
-const hopesAtMost = 8
+/** So few commands are decided in hope whatever happened before: in vain it costs about as much as asking. */
+const fewCommands = 8
+/** So many batches of more commands ask first after a hope in vain, or after others were heard: if every hope is in vain, one in so many. */
+const cautiousBatches = 64
 
 export class Decider {
   readonly #options: DoorOptions
   readonly #set: WorkingSet
+  /** How many batches of many commands still ask first. */
+  #cautious = 0
+  /** The count of what others were heard to write when many commands last came. */
+  #heard: number
   /** How often others were known to have written when the batch began. */
   asOf = 0
 
   constructor(options: DoorOptions, set: WorkingSet) {
     this.#options = options
     this.#set = set
+    this.#heard = options.foreign.count
   }
 
   /** Null: done without waiting. Commands that a departed batch blocks are left without a decision. */
   decide(items: Item[], mayHope: boolean): Promise<unknown> | null {
-    if (mayHope && items.length <= hopesAtMost && this.#decideInHope(items)) return null
+    if (isHopeful(items) && this.#dares(items, mayHope) && this.#decideInHope(items)) return null
     this.#begin(items)
     const asks = this.#foreseen(items)
     const loading = asks.length === 0 ? null : this.#load(distinct(asks))
@@ -55,22 +63,39 @@ export class Decider {
     return asks
   }
 
+  /** What may not hope came back: it may have hoped in vain. Where others write, it is likelier. */
+  #dares(items: readonly Item[], mayHope: boolean): boolean {
+    if (items.length <= fewCommands) return mayHope
+    const { store, foreign } = this.#options
+    if (!store.learnsLater) return false
+    const heard = foreign.look()
+    if (!mayHope || heard !== this.#heard) this.#cautious = cautiousBatches
+    this.#heard = heard
+    if (this.#cautious === 0) return true
+    this.#cautious--
+    return false
+  }
+
   /** False: nothing is decided. */
   #decideInHope(items: readonly Item[]): boolean {
-    const isHoped = ({ command }: Item) => command.kind === 'requestOperation'
-    if (!items.some(isHoped) || !items.every((item) => isHoped(item) || isOfRun(item.command))) return false
     const { foreign, clock, store } = this.#options
     // Where a look costs next to nothing, what others were heard to have written is not hoped to be as it was.
     this.asOf = store.learnsLater ? foreign.lookStrictly() : foreign.strictCount
     this.#set.begin(clock.now(), this.asOf)
     this.#set.hopesSince = foreign.quietSince
-    const isDecided =
-      this.#foreseen(items).length === 0 &&
-      items.every((item) => this.#decideOne(item) && (item.decision!.accepted || !isHoped(item)))
+    const isKnown = this.#foreseen(items).length === 0
+    const isDecided = isKnown && items.every((item) => this.#holdsInHope(item))
     this.#set.hopesSince = Infinity
     if (isDecided) return true
+    // All of it is decided twice.
+    if (isKnown && items.length > fewCommands) this.#cautious = cautiousBatches
     this.#set.rollback([])
     return false
+  }
+
+  /** What a departed batch blocks is left for later, in hope or not. */
+  #holdsInHope(item: Item): boolean {
+    return this.#decideOne(item) ? item.decision!.accepted || !isHoped(item) : this.#set.isBlocked
   }
 
   #decideWhatCan(items: Item[], rounds = 0): Promise<unknown> | null {
@@ -125,3 +150,9 @@ export class Decider {
     for (let i = 0; i < asks.length; i++) this.#set.supply(asks[i]!, answers[i]!)
   }
 }
+
+const isHoped = ({ command }: Item): boolean => command.kind === 'requestOperation'
+
+/** There are requests, and nothing but what may be beside them. */
+const isHopeful = (items: readonly Item[]): boolean =>
+  items.some(isHoped) && items.every((item) => isHoped(item) || isOfRun(item.command))

@@ -1,7 +1,8 @@
 // What `homeostat init` writes: a lifecycle, its driver on a local world, a test, a config and a README, ready to run.
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { CliError, exits } from './cli-error.ts'
+import { makeFolder } from './named-files.ts'
 import { version } from './version.ts'
 
 /** From src/cli in a checkout, from dist/src/cli in a package. */
@@ -9,15 +10,12 @@ const places = ['../../templates/project', '../../../templates/project']
 
 /** Names of the files, which are all new: a folder with something in it is left alone. */
 export function writeProject(folder: string): readonly string[] {
-  if (existsSync(folder) && readdirSync(folder).some((name) => !name.startsWith('.git')))
-    throw new CliError(
-      exits.cannotCreate,
-      `${folder} is not empty.`,
-      'Give an empty or a new folder: homeostat init my-project',
-    )
+  const hint = 'Give an empty or a new folder: homeostat init my-project'
+  makeFolder(folder, { hint })
+  if (readdirSync(folder).some((name) => !name.startsWith('.git')))
+    throw new CliError(exits.cannotCreate, `${folder} is not empty.`, hint)
   const template = places.map((place) => join(import.meta.dirname, place)).find((place) => existsSync(place))
   if (template === undefined) throw new CliError(exits.defect, 'The templates of the package are missing.')
-  mkdirSync(folder, { recursive: true })
   const files = readdirSync(template, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('.'))
   cpSync(template, folder, { recursive: true })
   const packageFile = join(folder, 'package.json')

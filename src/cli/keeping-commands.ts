@@ -1,11 +1,12 @@
 // Commands on keeping an installation: back-up, restore, and a look at whether everything is as it should be.
-import { existsSync, readdirSync, renameSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { isoTime, systemClock } from '../base/clock.ts'
 import { CliError, exits } from './cli-error.ts'
 import { loadConfig } from './config.ts'
 import type { Finding } from './doctor.ts'
+import { makeFolder } from './named-files.ts'
 import { isPostgres, storeOf, useFolder } from './open-store.ts'
 import { counted } from './print.ts'
 import { readServerFile } from './server-file.ts'
@@ -54,8 +55,14 @@ const stampOf = (): string => isoTime(systemClock.now()).slice(0, 19).replaceAll
 async function backUp({ printer, options }: Shell<object>, given?: string): Promise<void> {
   const { backUpSqlite } = await import('../store/sqlite/back-up.ts')
   const { data, file } = await fileOf(options)
+  if (!existsSync(file))
+    throw new CliError(
+      exits.notFound,
+      `There is no store ${file}.`,
+      'Name its data folder with --data, or it with --store.',
+    )
   const to = resolve(given ?? join(data, 'backups', `homeostat-${stampOf()}.db`))
-  useFolder(dirname(to))
+  makeFolder(dirname(to), { mode: 0o700, hint: 'Give another file: homeostat backup <file>' })
   if (existsSync(to)) throw new CliError(exits.cannotCreate, `${to} is there already.`, 'Give another name.')
   const copied = await backUpSqlite(file, to)
   if (printer.isJson) return printer.json({ file: to, ...copied })
@@ -73,6 +80,8 @@ async function restore(shell: Shell<{ replace?: boolean }>, given?: string): Pro
   if (running !== null)
     throw new CliError(exits.unavailable, `The server with process ${running.pid} uses ${data}.`, 'Stop it first.')
   const from = resolve(given)
+  if (!statSync(from, { throwIfNoEntry: false })?.isFile())
+    throw new CliError(exits.notFound, `There is no back-up ${from}.`, 'Give the file that homeostat backup wrote.')
   // Before the present store is touched.
   lookThrough(from)
   useFolder(dirname(file))

@@ -1,8 +1,7 @@
 // The store that a config names: a SQLite file, or a PostgreSQL database by its address. Each is loaded only where it is used.
-import { accessSync, constants, mkdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Store } from '../store/store.ts'
-import { CliError, exits } from './cli-error.ts'
+import { makeFolder } from './named-files.ts'
 
 export const isPostgres = (store: string): boolean => /^postgres(ql)?:\/\//.test(store)
 
@@ -11,19 +10,8 @@ export const storeOf = (data: string, store: string | undefined): string =>
   store === undefined ? join(data, 'homeostat.db') : isPostgres(store) ? store : resolve(store)
 
 /** Makes a folder for what must be kept, for nobody else to read, and makes sure that it can be written to. */
-export function useFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    accessSync(folder, constants.W_OK | constants.X_OK)
-  } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code ?? String(error)
-    throw new CliError(
-      exits.cannotCreate,
-      `The folder ${folder} cannot be written to (${reason}).`,
-      'Give another one with --data, or change its owner.',
-    )
-  }
-}
+export const useFolder = (folder: string): void =>
+  makeFolder(folder, { mode: 0o700, hint: 'Give another one with --data, or change its owner.' })
 
 export async function openStore(store: string): Promise<Store> {
   if (isPostgres(store)) {

@@ -1,10 +1,10 @@
 // Commands on a project: serve it, work for it, check and draw its declarations, begin a new one.
-import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { typeOf } from '../lifecycle/lifecycle.ts'
 import { exits } from './cli-error.ts'
 import { loadConfig, togetherOf } from './config.ts'
+import { writeNamed } from './named-files.ts'
 import { pick } from './names.ts'
 import { counted } from './print.ts'
 import type { ServeOptions } from './serve.ts'
@@ -98,6 +98,6 @@ async function draw({ printer, options }: Shell<DrawOptions>, given?: string): P
   )
   const text = drawn.join('\n')
   if (options.output === undefined) return printer.line(text)
-  writeFileSync(options.output, `${text}\n`)
+  writeNamed(options.output, `${text}\n`)
   printer.note(`Written to ${options.output}.`)
 }

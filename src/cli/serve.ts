@@ -178,10 +178,17 @@ async function mustBeAlone(data: string): Promise<void> {
 
 /** Listens for a moment: the answer is better than the server's, and it comes before anything else is done. */
 function mustBeFree(host: string, port: number): Promise<void> {
-  if (port === 0) return Promise.resolve()
   const probe = createProbe()
   return new Promise((done, fail) => {
     probe.once('error', ({ code }: NodeJS.ErrnoException) => {
+      if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+        return fail(
+          new CliError(
+            exits.unavailable,
+            `${host} is no address of this machine (${code}).`,
+            'Give one that it has: 127.0.0.1 is reached from here alone, 0.0.0.0 from everywhere.',
+          ),
+        )
       const reason = code === 'EADDRINUSE' ? 'is in use' : code === 'EACCES' ? 'is not for you' : `gives ${code}`
       const hint = `Take another one: --port ${port + 1}, or PORT=${port + 1}. 0 takes a free one.`
       fail(new CliError(exits.unavailable, `Port ${port} on ${host} ${reason}.`, hint))

@@ -18,7 +18,8 @@ export class WorldFolder {
 
   constructor(path: string, random: Random) {
     this.path = path
-    mkdirSync(path, { recursive: true })
+    // Above it is the data folder as a rule, which holds secrets and may not be there yet: it is for its owner alone.
+    mkdirSync(path, { recursive: true, mode: 0o700 })
     const strangers = readdirSync(path)
     if (strangers.length > 0 && !strangers.includes('world.json') && !strangers.includes('half-done'))
       throw new Error(`${path} is not empty and no world: choose another folder`)

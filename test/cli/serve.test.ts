@@ -42,7 +42,9 @@ test('a port in use is refused before anything is opened', async () => {
 })
 
 test.each([
-  ['a folder that cannot be written to', '--data package.json/x', 73, /cannot be written to \(ENOTDIR\)/],
+  ['a folder that cannot be written to', '--data package.json/x', 73, /cannot be written to \(.*ENOTDIR\)/],
+  ['a folder that the system does not make', '--data /proc/xx', 73, /\/proc\/xx cannot be written to/],
+  ['an address of another machine', '--host 192.0.2.1 --port 0', 69, /192\.0\.2\.1 is no address of this machine/],
   ['something that is no port', '--port many', 2, /'many' is not a port/],
   ['a config that is not there', '--config no.ts', 2, /no\.ts is not there/],
 ])('%s is refused', async (_, flags, code, words) => {

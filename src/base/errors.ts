@@ -115,6 +115,12 @@ export const codes = {
   token_not_found: { http: 404, exit: 4, retryable: false, summary: 'There is no such token.' },
   account_not_found: { http: 404, exit: 4, retryable: false, summary: 'There is no such account.' },
   webhook_not_found: { http: 404, exit: 4, retryable: false, summary: 'There is no such webhook.' },
+  event_unknown: {
+    http: 409,
+    exit: 5,
+    retryable: false,
+    summary: 'No event of this number has happened yet: a back-up was restored, or it is of another installation.',
+  },
   secret_key_missing: {
     http: 503,
     exit: 78,

@@ -13,6 +13,7 @@ import { projectCommands } from './project-commands.ts'
 import { resourceCommands } from './resource-commands.ts'
 import { runCommands } from './run-commands.ts'
 import { trialCommands } from './trial-commands.ts'
+import { webhookCommands } from './webhook-commands.ts'
 import { version } from './version.ts'
 
 export function createProgram(): Command {
@@ -42,6 +43,7 @@ export function createProgram(): Command {
   manyCommands(program)
   program.commandsGroup('Installation:')
   accessCommands(program)
+  webhookCommands(program)
   keepingCommands(program)
   completionCommand(program)
   program.commandsGroup('Break it (development mode):')

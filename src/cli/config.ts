@@ -9,6 +9,7 @@ import type { LifecycleSet } from '../engine/typed-client.ts'
 import type { Driver } from '../lifecycle/driver.ts'
 import { typeOf, type AnyLifecycle } from '../lifecycle/lifecycle.ts'
 import type { OidcOptions } from '../server/oidc.ts'
+import type { WebhookSettings } from '../server/webhook-sender.ts'
 import type { Inventions } from '../testing/workload.ts'
 import type { World } from '../worlds/world.ts'
 import { HomeostatError } from '../base/errors.ts'
@@ -54,6 +55,8 @@ export interface Config {
    * Left out: whatever the other rules leave. Remote drivers have a list of their own (`allow`).
    */
   readonly allowCalls?: readonly string[] | undefined
+  /** How webhooks are sent; `privateAddresses` lets them go to this machine and to private networks. */
+  readonly webhooks?: WebhookSettings | undefined
   /** Requests that one token, account or address may send. Default: 10,000 a second, 20,000 at once. */
   readonly rate?: { readonly perSecond: number; readonly burst: number } | undefined
   readonly engine?: Partial<EngineSettings> | undefined
@@ -135,6 +138,15 @@ const shape = z.strictObject({
     })
     .optional(),
   allowCalls: z.array(z.string().min(1)).optional(),
+  webhooks: z
+    .strictObject({
+      tries: z.number().int().positive(),
+      firstWaitMs: z.number().positive(),
+      patienceMs: z.number().positive(),
+      privateAddresses: z.boolean(),
+    })
+    .partial()
+    .optional(),
   rate: z.strictObject({ perSecond: z.number().positive(), burst: z.number().min(1) }).optional(),
   engine: z.strictObject(settings).partial().optional(),
   worlds: z.array(z.any()).optional(),

@@ -84,7 +84,8 @@ async function reachStore(options: ReachOptions): Promise<Reached> {
   await engine.start()
   const token = secretText()
   const keys = secretKeys(data, { make: false })
-  const server = createServer({ engine, port: 0, adminToken: token, allowCalls: config.allowCalls, secretKeys: keys })
+  const { allowCalls, webhooks } = config
+  const server = createServer({ engine, port: 0, adminToken: token, allowCalls, webhooks, secretKeys: keys })
   const url = await server.start()
   return {
     api: new HttpClient({ url, token, retries: 0 }),

@@ -113,6 +113,7 @@ async function startServer(given: Starting): Promise<HomeostatServer> {
     proxies,
     oidc,
     allowCalls: config.allowCalls,
+    webhooks: config.webhooks,
     secretKeys: secretKeys(data, { make: true }),
     ...(config.rate === undefined ? {} : { rate: config.rate }),
     version: version(),

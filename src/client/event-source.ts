@@ -1,6 +1,6 @@
 // Follows the events of a server: every one once and in order, over broken connections and restarts of the server.
 import { sleep } from '../base/clock.ts'
-import { HomeostatError } from '../base/errors.ts'
+import { codes, HomeostatError } from '../base/errors.ts'
 import { z } from 'zod'
 import type { cloudEvent } from '../protocol/shapes.ts'
 import type { HttpClient } from './http-client.ts'
@@ -33,12 +33,15 @@ export async function* watchEvents(client: HttpClient, options: WatchOptions = {
       }
     } catch (error) {
       if (signal?.aborted) return
-      const isOver = error instanceof HomeostatError && (error.code === 'unauthenticated' || error.code === 'forbidden')
-      if (isOver) throw error
+      if (isRefusal(error)) throw error
     }
     await sleep(retryMs, signal)
   }
 }
+
+/** What stays so however often it is asked; all else is a server, or a way to it, that comes back. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof HomeostatError && codes[error.code].http < 500 && !codes[error.code].retryable
 
 interface Message {
   readonly id?: string

@@ -1,6 +1,7 @@
 // Follows the events of the server while the page is seen: what they touch is read anew, a few times a second at most. Hidden, the
 // stream is closed; seen again, it goes on after the last event that was heard, so that nothing is missed.
 import { useSyncExternalStore } from 'react'
+import { HomeostatError } from '../base/errors.ts'
 import { watchEvents, type CloudEvent } from '../client/event-source.ts'
 import { api, queries } from './api.ts'
 import { after } from './time.ts'
@@ -93,8 +94,13 @@ export function startLive(): () => void {
   const begin = () => {
     stop = new AbortController()
     const { signal } = stop
-    follow(signal).catch(() => {
+    follow(signal).catch((error: unknown) => {
       if (signal.aborted) return
+      if (error instanceof HomeostatError && error.code === 'event_unknown') {
+        // A back-up was restored: what was heard is not so any more.
+        last = null
+        void queries.invalidateQueries()
+      }
       state = 'connecting'
       tell()
       after(1_000, () => !signal.aborted && begin())

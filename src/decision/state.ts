@@ -206,43 +206,45 @@ export interface Event {
   readonly detail: JsonObject | null
 }
 
-export type EventKind =
-  | 'accepted'
-  | 'queued'
-  | 'dropped'
-  | 'stepDone'
-  | 'stepAgain'
-  | 'attemptFailed'
-  | 'outcomeUnknown'
-  | 'probed'
-  | 'itemDone'
-  | 'itemFailed'
-  | 'itemAsked'
-  | 'failed'
-  | 'undone'
-  | 'undoFailed'
-  | 'landed'
-  | 'parked'
-  | 'retried'
-  | 'skipped'
-  | 'progressed'
-  | 'preempted'
-  | 'claimed'
-  | 'handedOver'
-  | 'resumed'
-  | 'healed'
-  | 'moved'
-  | 'added'
-  | 'timerFired'
-  | 'timerRefused'
-  | 'statusSet'
-  | 'imported'
-  | 'observed'
-  | 'orphaned'
-  | 'sweeping'
-  | 'swept'
-  | 'adopted'
-  | 'writtenOff'
+export const eventKinds = [
+  'accepted',
+  'queued',
+  'dropped',
+  'stepDone',
+  'stepAgain',
+  'attemptFailed',
+  'outcomeUnknown',
+  'probed',
+  'itemDone',
+  'itemFailed',
+  'itemAsked',
+  'failed',
+  'undone',
+  'undoFailed',
+  'landed',
+  'parked',
+  'retried',
+  'skipped',
+  'progressed',
+  'preempted',
+  'claimed',
+  'handedOver',
+  'resumed',
+  'healed',
+  'moved',
+  'added',
+  'timerFired',
+  'timerRefused',
+  'statusSet',
+  'imported',
+  'observed',
+  'orphaned',
+  'sweeping',
+  'swept',
+  'adopted',
+  'writtenOff',
+] as const
+export type EventKind = (typeof eventKinds)[number]
 
 /** An event as a store gives it back: `n` has no gaps for readers, `prev` is the resource's event before it. */
 export interface StoredEvent extends Event {

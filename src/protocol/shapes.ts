@@ -321,6 +321,7 @@ export const webhook = z
     state: z.enum(['active', 'paused']),
     delivered: z.number().int().describe('Number of the last event that was dealt with.'),
     failures: z.number().int().describe('Tries of the present event that failed.'),
+    nextTryAt: time.nullable().describe('When it is tried again; null: it does not wait.'),
     lastError: z.string(),
     deadLetters: z.number().int(),
     createdAt: time,

@@ -5,6 +5,7 @@ import * as shape from './shapes.ts'
 
 const administer = { permission: 'administer' } as const
 const daysAtMost = 90
+const why = z.strictObject({ reason: shape.reasonText.optional() }).optional()
 const accountName = z.string().regex(/^[\w.@-]{1,100}$/, 'use letters, digits and . _ @ -')
 
 export const systemRoutes = {
@@ -23,7 +24,7 @@ export const systemRoutes = {
     }),
     answer: z.object({ items: z.array(shape.cloudEvent), last: z.number().int() }),
     form: 'events',
-    errors: ['streams_exhausted'],
+    errors: ['streams_exhausted', 'type_unknown', 'event_unknown'],
   }),
   createWebhook: row({
     method: 'POST',
@@ -40,7 +41,7 @@ export const systemRoutes = {
     }),
     status: 201,
     answer: z.object({ webhook: shape.webhook, secret: z.string() }),
-    errors: ['address_refused', 'webhook_not_found', 'secret_key_missing'],
+    errors: ['address_refused', 'webhook_not_found', 'secret_key_missing', 'type_unknown', 'event_unknown'],
   }),
   listWebhooks: row({
     method: 'GET',
@@ -82,9 +83,29 @@ export const systemRoutes = {
     ...administer,
     group: 'webhooks',
     words: 'Sends again from an event number on; or, without one, the dead letters.',
-    body: z.strictObject({ after: z.number().int().min(0).optional() }),
+    body: z.strictObject({ after: z.number().int().min(0).optional() }).optional(),
     answer: shape.webhook,
-    errors: ['webhook_not_found'],
+    errors: ['webhook_not_found', 'event_unknown', 'record_conflict'],
+  }),
+  pauseWebhook: row({
+    method: 'POST',
+    path: '/v1/webhooks/{webhook}:pause',
+    ...administer,
+    group: 'webhooks',
+    words: 'Sends nothing until it is resumed; it then goes on where it was.',
+    body: why,
+    answer: shape.webhook,
+    errors: ['webhook_not_found', 'record_conflict'],
+  }),
+  resumeWebhook: row({
+    method: 'POST',
+    path: '/v1/webhooks/{webhook}:resume',
+    ...administer,
+    group: 'webhooks',
+    words: 'Goes on where it was, at once: also one that waits for its next try.',
+    body: why,
+    answer: shape.webhook,
+    errors: ['webhook_not_found', 'record_conflict'],
   }),
   listDeadLetters: row({
     method: 'GET',

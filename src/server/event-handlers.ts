@@ -2,9 +2,11 @@
 import { isoTime } from '../base/clock.ts'
 import { HomeostatError } from '../base/errors.ts'
 import { secretText } from '../base/random.ts'
+import { eventKinds } from '../decision/state.ts'
 import { z } from 'zod'
 import type { webhook as webhookShape } from '../protocol/shapes.ts'
-import { Reply, Stream, type Call, type Handlers } from './call.ts'
+import type { RecordChange } from '../store/store.ts'
+import { Reply, Stream, type Call, type Handlers, type Noted } from './call.ts'
 import { aboutWebhook, padded, type Found, type WebhookRecord } from './objects.ts'
 import { checkedUrl } from './outgoing.ts'
 import { sees, sha256 } from './principal.ts'
@@ -18,6 +20,8 @@ type Names =
   | 'deleteWebhook'
   | 'rotateWebhook'
   | 'replayWebhook'
+  | 'pauseWebhook'
+  | 'resumeWebhook'
   | 'listDeadLetters'
 
 export const eventHandlers: Handlers<Names> = {
@@ -25,8 +29,11 @@ export const eventHandlers: Handlers<Names> = {
     const { engine, wire, streams } = call.services
     const { query, principal } = call
     const last = call.asked.header('last-event-id')
-    const after =
-      last !== undefined && /^\d{1,15}$/.test(last) ? Number(last) : (query.after ?? (await engine.latestEvent()))
+    if (last !== undefined && !/^\d{1,15}$/.test(last))
+      throw new HomeostatError('request_invalid', `Last-Event-ID '${last.slice(0, 50)}' is no number of an event.`)
+    if (query.type !== undefined) call.plan(query.type)
+    const latest = await engine.latestEvent()
+    const after = mustHaveHappened(last === undefined ? (query.after ?? latest) : Number(last), latest)
     if ((call.asked.header('accept') ?? '').includes('application/json')) {
       const { events, looked } = await engine.eventsFor(principal.tenant, after, query.pageSize)
       const items = await wire.cloudEvents(principal, events)
@@ -45,6 +52,8 @@ export const eventHandlers: Handlers<Names> = {
     if (before !== null) return shownAgain(call, before.webhook)
     const { url, types, kinds, tenant, after } = call.body
     checkedUrl(url, outgoing)
+    mustBeKnown(call, types, kinds)
+    const latest = await engine.latestEvent()
     const secret = secretText()
     const now = clock.now()
     const id = sha256(`${call.asked.id} webhook`).slice(0, 16)
@@ -57,7 +66,7 @@ export const eventHandlers: Handlers<Names> = {
       kinds,
       secrets: [sealer.seal(secret, aboutWebhook({ id, tenant: of }))],
       state: 'active',
-      delivered: after ?? (await engine.latestEvent()),
+      delivered: mustHaveHappened(after ?? latest, latest),
       failures: 0,
       nextAt: 0,
       lastError: '',
@@ -81,41 +90,46 @@ export const eventHandlers: Handlers<Names> = {
   async deleteWebhook(call) {
     const { objects } = call.services
     if (call.replayed !== null) return new Reply(undefined)
-    const { key, version } = await found(call)
-    const letters = await objects.under('dead letter', `${key}/`)
-    const changes = letters.map((letter) => objects.change('dead letter', letter.key, letter.version, null))
-    await call.write([objects.change('webhook', key, version, null), ...changes], { target: `webhook/${key}` })
+    const lettersGone = async () =>
+      (await objects.under('dead letter', `${call.parameters.webhook}/`)).map((letter) =>
+        objects.change('dead letter', letter.key, letter.version, null),
+      )
+    await amend(call, () => null, { more: lettersGone })
+    // One commit takes a thousand of them; nobody finds the others without their webhook.
+    for (let rest; (rest = await lettersGone()).length > 0;) await objects.write(rest)
     return new Reply(undefined)
   },
   async rotateWebhook(call) {
-    const { objects, sealer } = call.services
-    const { key, value, version } = await found(call)
-    if (call.replayed !== null) return { secret: (await shownAgain(call, key)).secret }
+    const { sealer } = call.services
+    if (call.replayed !== null) return { secret: (await shownAgain(call, (await found(call)).key)).secret }
     const secret = secretText()
-    const next = { ...value, secrets: [sealer.seal(secret, aboutWebhook(value)), value.secrets[0]!] }
-    await call.write([objects.change('webhook', key, version, next)], { target: `webhook/${key}` })
+    await amend(call, (now) => ({ ...now, secrets: [sealer.seal(secret, aboutWebhook(now)), now.secrets[0]!] }))
     return { secret }
   },
   async replayWebhook(call) {
-    const { objects, webhooks } = call.services
+    const { objects, webhooks, engine } = call.services
     const webhook = await found(call)
-    const { key, value, version } = webhook
+    const { key, value } = webhook
     if (call.replayed !== null) return wireWebhook(value)
-    const { after } = call.body
+    const after = call.body?.after
     if (after === undefined) {
       const target = `webhook/${key}`
       await call.write([], { target, detail: { deadLetters: value.deadLetters } }, {}, 'begun')
-      const { value: next } = await webhooks.redeliver(webhook)
+      const next = await webhooks.redeliver(webhook)
       const outcome = next.deadLetters < value.deadLetters || value.deadLetters === 0 ? 'done' : 'failed'
       const { deadLetters, lastError } = next
       await objects.write([], [call.auditEntry(outcome, { target, detail: { deadLetters, lastError } })])
       return wireWebhook(next)
     }
-    const next = { ...value, delivered: after, failures: 0, nextAt: 0 }
-    await call.write([objects.change('webhook', key, version, next)], { target: `webhook/${key}`, detail: { after } })
+    mustHaveHappened(after, await engine.latestEvent())
+    const next = await amend(call, (now) => ({ ...now, ...atOnce, delivered: after }), {
+      detail: { after },
+    })
     webhooks.wake()
     return wireWebhook(next)
   },
+  pauseWebhook: (call) => turn(call, 'paused'),
+  resumeWebhook: (call) => turn(call, 'active'),
   async listDeadLetters(call) {
     const { objects, engine, wire } = call.services
     const { value } = await found(call)
@@ -124,12 +138,69 @@ export const eventHandlers: Handlers<Names> = {
     const letters = await objects.under('dead letter', `${value.id}/`, { after, limit: pageSize })
     const items = []
     for (const { value: letter } of letters) {
-      const [event] = await wire.cloudEvents(call.principal, await engine.events(letter.n - 1, 1))
+      // Where the history was cut, the first that is left would come instead.
+      const events = (await engine.events(letter.n - 1, 1)).filter(({ n }) => n === letter.n)
+      const [event] = await wire.cloudEvents(call.principal, events)
       items.push({ n: letter.n, at: isoTime(letter.at), error: letter.error, event: event ?? null })
     }
     return { items, nextPageToken: letters.length < pageSize ? null : String(letters.at(-1)!.value.n) }
   },
 }
+
+/** Who begins after an event that there is not would hear nothing until there is, and miss all until then. */
+function mustHaveHappened(after: number, latest: number): number {
+  if (after <= latest) return after
+  throw new HomeostatError(
+    'event_unknown',
+    `There is no event ${after}: the last one is ${latest}. If a back-up was restored, read everything anew and go on after ${latest}.`,
+    { details: { latest } },
+  )
+}
+
+function mustBeKnown(call: Call<'createWebhook'>, types: readonly string[], kinds: readonly string[]): void {
+  for (const type of types) call.plan(type)
+  const odd = kinds.find((kind) => !eventKinds.some((known) => known === kind))
+  if (odd !== undefined)
+    throw new HomeostatError(
+      'request_invalid',
+      `There are no events of kind '${odd}'. There are: ${eventKinds.join(', ')}.`,
+    )
+}
+
+/** Whoever sent for it may be gone since: nobody waits for him. If he is not, he meets the change and looks again. */
+const atOnce = { failures: 0, nextAt: 0, sender: 0, senderUntil: 0 } as const
+
+async function turn(call: Call<'pauseWebhook' | 'resumeWebhook'>, state: WebhookRecord['state']) {
+  if (call.replayed !== null) return wireWebhook((await found(call)).value)
+  const next = await amend(call, (now) => ({ ...now, ...atOnce, state }), { reason: call.body?.reason })
+  call.services.webhooks.wake()
+  return wireWebhook(next)
+}
+
+type OfWebhook = Exclude<Extract<Names, `${string}Webhook`>, 'createWebhook'> | 'listDeadLetters'
+
+/** Changes a webhook as it is now. Its sender writes to it after every delivery: whoever meets that looks again. */
+async function amend<To extends WebhookRecord | null>(
+  call: Call<OfWebhook>,
+  change: (now: WebhookRecord) => To,
+  { more, ...noted }: Omit<Noted, 'target'> & { readonly more?: () => Promise<readonly RecordChange[]> } = {},
+): Promise<To> {
+  const { objects } = call.services
+  for (let tries = 1; ; tries++) {
+    const { key, value, version } = await found(call)
+    const next = change(value)
+    try {
+      const changes = [objects.change('webhook', key, version, next), ...((await more?.()) ?? [])]
+      await call.write(changes, { target: `webhook/${key}`, ...noted })
+      return next
+    } catch (error) {
+      const isMet = error instanceof HomeostatError && error.code === 'record_conflict'
+      if (!isMet || tries === amendTries) throw error
+    }
+  }
+}
+
+const amendTries = 20
 
 /** The answer to the same request again: the secret as it is now. */
 async function shownAgain(call: Call<'createWebhook' | 'rotateWebhook'>, id: string) {
@@ -142,9 +213,7 @@ async function shownAgain(call: Call<'createWebhook' | 'rotateWebhook'>, id: str
   return { webhook: wireWebhook(webhook.value), secret }
 }
 
-async function found(
-  call: Call<'getWebhook' | 'deleteWebhook' | 'rotateWebhook' | 'replayWebhook' | 'listDeadLetters'>,
-): Promise<Found<'webhook'>> {
+async function found(call: Call<OfWebhook>): Promise<Found<'webhook'>> {
   const id = call.parameters.webhook
   const webhook = await call.services.objects.get('webhook', id)
   if (webhook !== null && sees(call.principal, webhook.value.tenant)) return webhook
@@ -153,7 +222,8 @@ async function found(
 
 /** Without its secrets. */
 function wireWebhook(webhook: WebhookRecord): z.infer<typeof webhookShape> {
-  const { id, tenant, url, types, kinds, state, delivered, failures, lastError, deadLetters, createdAt } = webhook
+  const { id, tenant, url, types, kinds, state, delivered, failures, nextAt, lastError, deadLetters, createdAt } =
+    webhook
   return {
     id,
     tenant,
@@ -163,6 +233,7 @@ function wireWebhook(webhook: WebhookRecord): z.infer<typeof webhookShape> {
     state,
     delivered,
     failures,
+    nextTryAt: nextAt === 0 ? null : isoTime(nextAt),
     lastError,
     deadLetters,
     createdAt: isoTime(createdAt),

@@ -29,7 +29,7 @@ import { securityHeaders } from './security-headers.ts'
 import { Sealer } from './sealer.ts'
 import type { Services } from './services.ts'
 import { Trends } from './trends.ts'
-import { WebhookSender } from './webhook-sender.ts'
+import { WebhookSender, type WebhookSettings } from './webhook-sender.ts'
 import { Wire } from './wire.ts'
 
 /** A page of the console, or a file of it. */
@@ -69,7 +69,7 @@ export interface ServerOptions {
   /** Per principal. */
   readonly rate?: Rate
   readonly streams?: Partial<StreamLimits>
-  readonly webhooks?: { readonly tries?: number; readonly firstWaitMs?: number; readonly privateAddresses?: boolean }
+  readonly webhooks?: WebhookSettings | undefined
   /** Only these hosts, addresses and networks are called, for webhooks and the issuer. Left out: whatever the other rules leave. */
   readonly allowCalls?: readonly string[] | undefined
   /** What secrets are sealed with in the store, of at least 32 characters each: the first seals, all open. Without one no webhook can be made. */
@@ -290,7 +290,7 @@ function servicesOf(options: ServerOptions, access: 'open' | 'closed'): Services
   const trends = new Trends({ engine, wire, clock, log })
   const limits = { ...defaultStreams, ...options.streams }
   const streams = new EventStreams({ engine, wire, gate, clock, log, limits })
-  const { tries = 12, firstWaitMs = 1_000, privateAddresses = false } = options.webhooks ?? {}
+  const { privateAddresses = false } = options.webhooks ?? {}
   const { allowCalls, secretKeys = [] } = options
   const outgoing = { privateAddresses, allow: allowCalls === undefined ? undefined : new AllowList(allowCalls) }
   const sealer = new Sealer(secretKeys)
@@ -303,7 +303,7 @@ function servicesOf(options: ServerOptions, access: 'open' | 'closed'): Services
     wire,
     streams,
     bulk: new BulkRunner({ engine, objects, clock, log }),
-    webhooks: new WebhookSender({ engine, objects, wire, clock, log, outgoing, sealer, tries, firstWaitMs }),
+    webhooks: new WebhookSender({ engine, objects, wire, clock, log, outgoing, sealer, settings: options.webhooks }),
     metrics: new Metrics({
       engine,
       wire,

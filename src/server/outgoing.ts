@@ -157,7 +157,7 @@ export async function exchange(
   const length = method === 'POST' ? { 'content-length': Buffer.byteLength(body) } : {}
   return new Promise((resolve, reject) => {
     const failed = (error: Error) =>
-      reject(tooLate.aborted ? new Error(`it did not answer within ${timeoutMs} ms`) : error)
+      reject(tooLate.aborted ? new Error(`it did not answer within ${timeoutMs} ms`) : inWords(error))
     const asked = request(
       url,
       { method, headers: { ...headers, ...length }, agent: false, signal, lookup: guardedLookup(url, options) },
@@ -178,6 +178,30 @@ export async function exchange(
     asked.on('error', failed)
     asked.end(method === 'POST' ? body : undefined)
   })
+}
+
+const plainly: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nobody listens there',
+  ECONNRESET: 'it closed the connection without an answer',
+  EPIPE: 'it closed the connection without an answer',
+  EHOSTUNREACH: 'there is no way to it',
+  ENETUNREACH: 'there is no way to it',
+  ENOTFOUND: 'its name is not known',
+  EAI_AGAIN: 'its name cannot be looked up now',
+  EPROTO: 'it does not speak TLS as it should',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by nobody who is trusted here',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is signed by nobody who is trusted here',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is signed by nobody who is trusted here',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is signed by nobody who is trusted here',
+}
+
+/** What the system says, for people who look why nothing arrives. Its code stays, for who looks further. */
+function inWords(error: Error): Error {
+  const { code = '' } = error as NodeJS.ErrnoException
+  const words = code.startsWith('HPE_') ? 'its answer is no HTTP' : plainly[code]
+  return words === undefined ? error : new Error(`${words} (${code})`, { cause: error })
 }
 
 const refused = (url: string, why: string) =>

@@ -118,6 +118,8 @@ test('a store that takes no entry of the audit takes no change either, whatever 
     ['POST', '/v1/webhooks', { url: 'http://127.0.0.1:9/y' }],
     ['POST', `/v1/webhooks/${webhook.id}:rotateSecret`],
     ['POST', `/v1/webhooks/${webhook.id}:replay`, { after: 0 }],
+    ['POST', `/v1/webhooks/${webhook.id}:pause`],
+    ['POST', `/v1/webhooks/${webhook.id}:resume`],
     ['DELETE', `/v1/webhooks/${webhook.id}`],
     ['POST', '/v1/session', signIn],
     ['POST', '/v1/session', { ticket }],

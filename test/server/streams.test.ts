@@ -95,3 +95,19 @@ test('more streams than allowed are refused', async () => {
   await expect.poll(async () => (await open()).status).toBe(200)
   await few.close()
 })
+
+test.each([
+  ['?after=9000', {}, 'event_unknown', 'There is no event 9000: the last one is 0.'],
+  ['', { 'last-event-id': '9000' }, 'event_unknown', 'There is no event 9000: the last one is 0.'],
+  ['?after=0', { 'last-event-id': 'x9' }, 'request_invalid', "Last-Event-ID 'x9' is no number"],
+  ['?type=shop.bx', {}, 'type_unknown', 'shop.bx'],
+])('a stream that would miss events, or never have one, is refused: %s %j', async (query, headers, code, words) => {
+  const { json } = await shop.ask('GET', `/v1/events${query}`, { headers: headers as Record<string, string> })
+  expect(json).toMatchObject({ code, detail: expect.stringContaining(words) })
+})
+
+test('who follows a store that was put back is told, instead of hearing nothing for long', async () => {
+  const client = createClient({ url: shop.url, token: adminToken, lifecycles })
+  const following = client.watch({ after: 9_000 })[Symbol.asyncIterator]().next()
+  await expect(following).rejects.toMatchObject({ code: 'event_unknown' })
+})

@@ -22,6 +22,12 @@ const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60
 /** Runs whose beginning is remembered, to measure them. */
 const runsMax = 50_000
 
+/**
+ * Whether one is stuck depends on its holder and on the declarations loaded here, how many things an owner lost on its ledger: no index
+ * counts that, each is read. More than so many are not, so that a look is cheap also while much is to be healed.
+ */
+const readMost = 1_000
+
 /** Nobody looks at the figures more often than this. */
 const readEveryMs = 50
 
@@ -69,11 +75,16 @@ export class Metrics {
   readonly #heals = this.#counter('homeostat_heals_total', 'Healings.', ['type', 'state', 'rule', 'result'])
   readonly #breakers = this.#gauge('homeostat_heal_breaker_open', '1: healing of the type is held.', ['type'])
   readonly #lastPass = this.#gauge('homeostat_heal_last_pass_timestamp_seconds', 'When the last healing pass ended.')
-  readonly #stuck = this.#gauge('homeostat_stuck_resources', 'Resources that are stuck now, counted up to 1,000.', [
-    'type',
-    'state',
-  ])
-  readonly #orphans = this.#gauge('homeostat_orphans', 'Things in the real world that nobody owns.', ['type'])
+  readonly #stuck = this.#gauge(
+    'homeostat_stuck_resources',
+    `Resources that are stuck now, counted up to ${readMost}.`,
+    ['type', 'state'],
+  )
+  readonly #orphans = this.#gauge(
+    'homeostat_orphans',
+    `Things in the real world that nobody owns, of up to ${readMost} resources.`,
+    ['type'],
+  )
   readonly #leaseLost = this.#counter('homeostat_lease_lost_total', 'Runs that were taken over from a lost owner.', [])
   readonly #fenced = this.#counter('homeostat_fenced_writes_total', 'Late outcomes that were refused.', [])
   readonly #claimWait = this.#histogram('homeostat_claim_wait_seconds', 'From acceptance to the first claim.', ['lane'])
@@ -175,7 +186,7 @@ export class Metrics {
       this.#resources.labels(type, status, engine.plans.kindOf(type, status)).set(count)
     const now = clock.now()
     const oldest = new Map<string, { type: string; status: string; since: number }>()
-    for (const { resource } of await engine.heal.stuck()) {
+    for (const { resource } of await engine.heal.stuck(readMost)) {
       const { type, status, since } = resource
       this.#stuck.labels(type, status).inc()
       const key = `${type}\n${status}`
@@ -183,7 +194,7 @@ export class Metrics {
     }
     for (const { type, status, since } of oldest.values())
       this.#stateAge.labels(type, status).set(Math.max(0, now - since) / 1_000)
-    for (const { resource } of await engine.orphans(1_000)) this.#orphans.labels(resource.type).inc()
+    for (const { resource } of await engine.orphans(readMost)) this.#orphans.labels(resource.type).inc()
     for (const { type } of engine.plans.all) this.#breakers.labels(type).set(0)
     for (const type of Object.keys(await engine.heal.breakers())) this.#breakers.labels(type).set(1)
     const { lastHealingPassAgeMs, door } = engine.health()

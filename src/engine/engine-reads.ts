@@ -33,7 +33,7 @@ import type {
   WorkerRow,
 } from '../store/store.ts'
 import type { EngineSettings } from './options.ts'
-import { askNamed, read } from './read.ts'
+import { existingNamed, findNamed, read } from './read.ts'
 import { endedRunView, liveRunView, type RunView } from './run-waiter.ts'
 
 export interface Page {
@@ -87,9 +87,7 @@ export class EngineReads {
   }
 
   async get(type: string, id: string): Promise<Resource | null> {
-    const [found] = await this.store.load([askNamed(type, id)])
-    const resource = (found ?? null) as Resource | null
-    return resource?.type === type ? resource : null
+    return findNamed(this.store, type, id)
   }
 
   async getByNo(no: No): Promise<Resource | null> {
@@ -290,9 +288,7 @@ export class EngineReads {
   }
 
   protected async existing(type: string, id: string): Promise<Resource> {
-    const resource = await this.get(type, id)
-    if (resource === null) throw new HomeostatError('resource_not_found', `There is no ${type} ${id}.`)
-    return resource
+    return existingNamed(this.store, type, id)
   }
 
   get #from() {

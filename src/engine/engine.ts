@@ -12,7 +12,7 @@ import type { Incarnation, Resource } from '../decision/state.ts'
 import type { Client } from '../lifecycle/client.ts'
 import { completes, type Driver } from '../lifecycle/driver.ts'
 import { typeOf, type AnyLifecycle } from '../lifecycle/lifecycle.ts'
-import type { Beside, Store, Write } from '../store/store.ts'
+import { emptyBatch, type Beside, type Store, type Write } from '../store/store.ts'
 import type { BesideOf } from './beside.ts'
 import { Door, type Known } from './door.ts'
 import { EngineReads, refOf } from './engine-reads.ts'
@@ -202,8 +202,7 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
 
   /** Writes records and entries of the journal on their own; false: a record is no longer as it was read. */
   async writeBeside(beside: Beside): Promise<boolean> {
-    const nothing = { writes: [], guards: [], events: [], ended: [], keys: [], late: [], incidents: [] }
-    return (await this.store.commit({ ...nothing, ...beside })).committed
+    return (await this.store.commit({ ...emptyBatch, ...beside })).committed
   }
 
   /** The same without a promise: `done` is called after the commit. */

@@ -9,7 +9,7 @@ import type { Plans } from '../lifecycle/plan.ts'
 import type { Beside } from '../store/store.ts'
 import type { Door } from './door.ts'
 import type { Breaker, HealingMode, HealingPolicy, Score } from './healing-policy.ts'
-import { askNamed, read } from './read.ts'
+import { existingNamed, read } from './read.ts'
 import { findStuck, judge, type Stuck, type StuckContext, type StuckPlace, type StuckQuery } from './stuck.ts'
 
 export interface HealControlContext extends StuckContext {
@@ -80,7 +80,7 @@ export class HealControl {
 
   /** A person heals this one now: mode, budget, rate and breaker do not hold it. */
   async approve(type: string, id: string, by: string): Promise<Decision> {
-    const resource = await this.#existing(type, id)
+    const resource = await existingNamed(this.#context.store, type, id)
     const { no, revision } = resource
     const found = await this.foundFor(resource)
     return this.#context.door.ask({ kind: 'heal', no, found, revision, owner: 0, by, override: true })
@@ -110,15 +110,6 @@ export class HealControl {
           `${name} stands where the declarations loaded here know no way: it is healed where they do.`,
         )
     }
-  }
-
-  async #existing(type: string, id: string): Promise<Resource> {
-    const [found] = await this.#context.store.load([askNamed(type, id)])
-    const resource = (found ?? null) as Resource | null
-    if (resource === null || resource.type !== type) {
-      throw new HomeostatError('resource_not_found', `There is no ${type} ${id}.`)
-    }
-    return resource
   }
 
   async modes(): Promise<Readonly<Record<string, HealingMode>>> {

@@ -9,7 +9,7 @@ import { HomeostatError } from '../base/errors.ts'
 import type { Json, JsonObject } from '../base/json.ts'
 import type { Found } from '../decision/command.ts'
 import type { Resource } from '../decision/state.ts'
-import type { Beside, Store } from '../store/store.ts'
+import { emptyBatch, type Beside, type Store } from '../store/store.ts'
 
 export type HealingMode = 'auto' | 'approve' | 'off'
 
@@ -183,7 +183,7 @@ export class HealingPolicy {
       const { value, version } = await this.#read(name)
       const to = change(value)
       const records = [{ kind: recordKind, key: name, from: version, to }, ...(beside.records ?? [])]
-      const answer = await this.#store.commit({ ...nothing, records, journal: beside.journal })
+      const answer = await this.#store.commit({ ...emptyBatch, records, journal: beside.journal })
       if (answer.committed) return to
       if (answer.records?.some(({ kind }) => kind !== recordKind))
         throw new HomeostatError('record_conflict', 'Somebody else changed the same thing at the same time. Ask again.')
@@ -200,8 +200,6 @@ export class HealingPolicy {
     throw keptChanging(name)
   }
 }
-
-const nothing = { writes: [], guards: [], events: [], ended: [], keys: [], late: [], incidents: [] }
 
 const keptChanging = (name: string) => new Error(`what is set as '${name}' kept being changed by others`)
 

@@ -1,7 +1,8 @@
 // Reads what a computation needs, outside of any change: the same "see what is missing, load it, compute again" as the door.
 import type { Clock } from '../base/clock.ts'
+import { HomeostatError } from '../base/errors.ts'
 import type { Ask, Situation } from '../decision/situation.ts'
-import { numberOfGeneratedId } from '../decision/state.ts'
+import { numberOfGeneratedId, type Resource } from '../decision/state.ts'
 import type { Plans } from '../lifecycle/plan.ts'
 import type { Answer, MaybePromise, Store } from '../store/store.ts'
 import { WorkingSet } from './working-set.ts'
@@ -43,6 +44,19 @@ function attempt<T>(from: ReadFrom, set: WorkingSet, compute: (situation: Situat
     }
     supply(loading)
   }
+}
+
+export async function findNamed(store: Pick<Store, 'load'>, type: string, id: string): Promise<Resource | null> {
+  const [found] = await store.load([askNamed(type, id)])
+  const resource = (found ?? null) as Resource | null
+  return resource?.type === type ? resource : null
+}
+
+/** Throws `resource_not_found`. */
+export async function existingNamed(store: Pick<Store, 'load'>, type: string, id: string): Promise<Resource> {
+  const resource = await findNamed(store, type, id)
+  if (resource === null) throw new HomeostatError('resource_not_found', `There is no ${type} ${id}.`)
+  return resource
 }
 
 /** The question for a resource by its public name. Generated ids are numbers in another form: the asker checks the type. */

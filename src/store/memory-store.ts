@@ -30,6 +30,7 @@ import type {
   WorkerRow,
   WorkQuery,
 } from './store.ts'
+import { emptyBatch } from './store.ts'
 
 /** All answers come at once: nothing here is a promise. */
 type Now<T> = T extends (...args: infer Args) => infer Result ? (...args: Args) => Awaited<Result> : T
@@ -256,8 +257,7 @@ class Handle implements MemoryStore, Process {
   }
 
   closeIncident(no: No, kind: Incident['kind'], beside: Beside = {}): boolean {
-    const batch = { writes: [], guards: [], events: [], ended: [], keys: [], late: [], incidents: [], ...beside }
-    if (!this.commit(batch).committed) return false
+    if (!this.commit({ ...emptyBatch, ...beside }).committed) return false
     this.state.incidents.delete(`${no} ${kind}`)
     return true
   }

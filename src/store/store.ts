@@ -103,6 +103,9 @@ export interface Batch extends Beside {
   readonly incidents: readonly Incident[]
 }
 
+/** What is written only beside resources is added to it. */
+export const emptyBatch: Batch = { writes: [], guards: [], events: [], ended: [], keys: [], late: [], incidents: [] }
+
 export type CommitAnswer =
   | { readonly committed: true; /** Number of the batch's first event. */ readonly first: number }
   /** Nothing was written. What is named has changed; empty: anything may have. */

@@ -3,7 +3,7 @@
 import type { Json, JsonObject } from '../base/json.ts'
 import { seededRandom, type Random } from '../base/random.ts'
 import { generatedId, type EndedRun, type Event, type No, type Resource, type Run } from '../decision/state.ts'
-import type { Batch, Guard, KindOf, Write } from '../store/store.ts'
+import { emptyBatch, type Batch, type Guard, type KindOf, type Write } from '../store/store.ts'
 
 export const sampleKinds: KindOf = (_type, status) => {
   if (status === 'deleted') return 'terminal'
@@ -109,7 +109,7 @@ export function sampleEnd(of: Resource, patch: Partial<EndedRun> = {}): EndedRun
 /** A batch of these writes, with one event for each unless events are given. */
 export function sampleBatch(writes: readonly Write[], patch: Partial<Batch> = {}): Batch {
   const events = writes.map(({ before, after }) => sampleEvent(after, { from: before?.status ?? '' }))
-  return { writes, guards: [], events, ended: [], keys: [], late: [], incidents: [], ...patch }
+  return { ...emptyBatch, writes, events, ...patch }
 }
 
 /** The next state: one revision on. */

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { canonical } from '../../src/base/json.ts'
 import { HomeostatError } from '../../src/base/errors.ts'
 import { createMemoryBackend } from '../../src/store/memory-store.ts'
-import type { Batch, Beside, Store } from '../../src/store/store.ts'
+import { emptyBatch, type Batch, type Beside, type Store } from '../../src/store/store.ts'
 import type { Incident } from '../../src/decision/state.ts'
 import { openShop, type Shop } from './workshop.ts'
 
@@ -91,8 +91,7 @@ test('a store that takes no entry of the audit takes no change either, whatever 
   const cookie = signed.headers.get('set-cookie')!.split(';')[0]!
   const { no } = (await shop.engine.get('shop.box', 'hung'))!
   const incident = { no, kind: 'overdue', at: 1, status: 'Making', text: '', evidence: {} } as const
-  const nothing = { writes: [], guards: [], events: [], ended: [], keys: [], late: [] }
-  await store.commit({ ...nothing, incidents: [incident] })
+  await store.commit({ ...emptyBatch, incidents: [incident] })
   const { items } = await admin('GET', '/v1/incidents')
   await vi.waitFor(async () => {
     expect((await admin('GET', '/v1/resources/shop.box/hung')).run?.step).toBe('fold')

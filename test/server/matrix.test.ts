@@ -7,7 +7,7 @@ import { parameterNames, pathOf } from '../../src/protocol/route.ts'
 import { routeNames, routeOf, type RouteName } from '../../src/protocol/routes.ts'
 import { switchesOf } from '../../src/server.ts'
 import { createMemoryBackend } from '../../src/store/memory-store.ts'
-import type { Store } from '../../src/store/store.ts'
+import { emptyBatch, type Store } from '../../src/store/store.ts'
 import { createSimulatedWorld } from '../../src/worlds.ts'
 import { openShop, type Answered, type Shop } from './workshop.ts'
 
@@ -138,8 +138,7 @@ beforeAll(async () => {
     })
     const { no } = (await shop.engine.get('shop.box', `${tenant}-box`))!
     const incident = { no, kind: 'overdue', at: 1, status: 'Making', text: label, evidence: { label } } as const
-    const nothing = { writes: [], guards: [], events: [], ended: [], keys: [], late: [] }
-    await store.commit({ ...nothing, incidents: [incident] })
+    await store.commit({ ...emptyBatch, incidents: [incident] })
     const orphans = (await admin('GET', '/v1/orphans')).items as { id: string; tenant: string }[]
     things.set(tenant, {
       type: 'shop.box',

@@ -1,6 +1,6 @@
 // Closes an incident together with what is written beside it: one transaction, numbered like a commit, so that the journal has no gap.
 import type { Incident, No } from '../../decision/state.ts'
-import type { Beside } from '../store.ts'
+import { emptyBatch, type Beside } from '../store.ts'
 import { isMismatch } from './failures.ts'
 import type { Step } from './pipeline.ts'
 import { planOf } from './planner.ts'
@@ -20,8 +20,7 @@ export async function closeIncident(
   shapes: Shapes,
   { no, kind, beside }: { readonly no: No; readonly kind: Incident['kind']; readonly beside: Beside },
 ): Promise<boolean> {
-  const nothing = { writes: [], guards: [], events: [], ended: [], keys: [], late: [], incidents: [] }
-  const { sheet } = planOf({ ...nothing, ...beside }, shapes)
+  const { sheet } = planOf({ ...emptyBatch, ...beside }, shapes)
   const steps: Step[] = [{ name: 'closeIncident', values: [String(no), kind] }]
   const add = (name: 'newRecords' | 'recordChanges' | 'recordDeletes' | 'journal' | 'absentRecords') => {
     const columns = sheet.find(name)

@@ -4,6 +4,7 @@ import { canonical } from '../../base/json.ts'
 import type { Lane, No, Resource, Run } from '../../decision/state.ts'
 import { hasGeneratedId, hasOrphan, isLive, overdueAt, wakeOf } from '../facts.ts'
 import { endOf, extraOf, fixedOf, isBesideSame, isColdSame, isSameRun, linksOf, restOf } from '../codec.ts'
+import { placeFinder } from '../event-places.ts'
 import type { Batch, Write } from '../store.ts'
 import { EventWriter } from './event-log.ts'
 import { planGuards } from './guards.ts'
@@ -84,21 +85,6 @@ function planEvents(batch: Batch, shapes: Shapes, sheet: Sheet): number[] {
   }
   writer.flush()
   return lasts
-}
-
-/** Where a resource is among the writes. Events usually come in the same order, one for each: looking ahead by one is enough. */
-function placeFinder(writes: readonly Write[]): (no: No) => number {
-  let at = 0
-  let places: Map<No, number> | null = null
-  return (no) => {
-    if (writes[at]?.after.no === no) return at
-    if (writes[at + 1]?.after.no === no) return ++at
-    places ??= new Map(writes.map(({ after }, place) => [after.no, place]))
-    const place = places.get(no)
-    assert(place !== undefined, `an event of resource ${no}, which the batch does not write`)
-    at = place
-    return place
-  }
 }
 
 function planRest(batch: Batch, sheet: Sheet): void {

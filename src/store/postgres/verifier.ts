@@ -1,7 +1,7 @@
 // What has changed under a batch that was undone. Asked only then: a commit verifies itself.
-import { unreachable } from '../../base/assert.ts'
 import { numberOfGeneratedId, type No } from '../../decision/state.ts'
-import type { Batch, Guard, RecordName } from '../store.ts'
+import { conflictsOf, type Conflict, type Kept } from '../conflicts.ts'
+import type { Batch } from '../store.ts'
 import { numbersOf, textsFrom, textsOf, toText } from './texts.ts'
 import type { Statements } from './wire.ts'
 import type { Wires } from './wires.ts'
@@ -18,12 +18,6 @@ export const verifyStatements = {
     join record r on r.kind = v.kind and r.key = v.key`,
 } as const satisfies Statements
 
-export interface Conflict {
-  readonly conflicts: readonly No[]
-  readonly keys: readonly string[]
-  readonly records?: readonly RecordName[]
-}
-
 interface Name {
   readonly type: string
   readonly id: string
@@ -38,37 +32,7 @@ export class Verifier {
 
   /** What is no longer so, by number and key; null when everything is. */
   async conflictsOf(batch: Batch): Promise<Conflict | null> {
-    const facts = await this.read(batch)
-    const conflicts = new Set<No>()
-    const keys = new Set<string>()
-    const names = new Map<string, No>()
-    for (const { before, after } of batch.writes) {
-      const fence = facts.fences.get(after.no)
-      if (before === null) {
-        const name = nameOf(after)
-        const holder = facts.holder(after) ?? names.get(name)
-        if (holder !== undefined) conflicts.add(holder)
-        if (holder !== undefined || fence !== undefined) conflicts.add(after.no)
-        names.set(name, after.no)
-      } else if (fence === undefined || fence[0] !== before.revision || fence[1] !== before.epoch) {
-        conflicts.add(after.no)
-      }
-    }
-    for (const guard of batch.guards) {
-      const broken = facts.brokenBy(guard)
-      if (broken !== null) conflicts.add(broken)
-    }
-    const seen = new Set<string>()
-    for (const { key } of batch.keys) {
-      if (seen.has(key) || facts.keys.has(toText(key))) keys.add(key)
-      seen.add(key)
-    }
-    const records = (batch.records ?? [])
-      .filter(({ kind, key, from }) => (facts.versions.get(recordName(toText(kind), toText(key))) ?? 0) !== from)
-      .map(({ kind, key }) => ({ kind, key }))
-    if (conflicts.size === 0 && keys.size === 0 && records.length === 0) return null
-    const found = { conflicts: [...conflicts].sort((a, b) => a - b), keys: [...keys].sort() }
-    return records.length === 0 ? found : { ...found, records }
+    return conflictsOf(batch, await this.read(batch))
   }
 
   private async read(batch: Batch): Promise<Facts> {
@@ -116,53 +80,54 @@ export class Verifier {
 const nameOf = ({ type, id }: Name): string => `${type}\n${id}`
 const recordName = (kind: string, key: string): string => `${kind}\n${key}`
 
-class Facts {
-  readonly fences = new Map<No, readonly [revision: number, epoch: number]>()
-  readonly keys: ReadonlySet<string>
-  readonly versions = new Map<string, number>()
+class Facts implements Kept {
+  private readonly fences = new Map<No, readonly [revision: number, epoch: number]>()
+  private readonly keys: ReadonlySet<string>
+  private readonly versions = new Map<string, number>()
   private readonly holders = new Map<string, No>()
   private readonly numbered = new Map<No, string>()
-  private readonly children = new Map<string, Set<No>>()
+  private readonly families = new Map<string, No[]>()
 
   constructor(names: readonly Name[], results: readonly (readonly (readonly string[])[])[]) {
     const [fences, holders, numbered, children, linked, keys, versions] = results as Required<typeof results>
     for (const [no, revision, epoch] of fences!) this.fences.set(Number(no), [Number(revision), Number(epoch)])
     for (const [place, no] of holders!) this.holders.set(nameOf(names[Number(place)]!), Number(no))
     for (const [no, type] of numbered!) this.numbered.set(Number(no), type!)
-    for (const [parent, no] of children!) this.add(`${parent}`, Number(no))
-    for (const [target, name, source] of linked!) this.add(`${target} ${name}`, Number(source))
+    for (const [parent, no] of children!) append(this.families, `${parent}`, Number(no))
+    for (const [target, name, source] of linked!) append(this.families, `${target} ${name}`, Number(source))
     this.keys = new Set(keys!.map(([key]) => key!))
     for (const [kind, key, version] of versions!) this.versions.set(recordName(kind!, key!), Number(version))
   }
 
-  /** The number of the resource that has this type and id. */
-  holder(name: Name): No | undefined {
-    const no = numberOfGeneratedId(name.id)
-    if (no !== null && this.numbered.get(no) === toText(name.type)) return no
-    return this.holders.get(nameOf(name))
+  fence(no: No): readonly [revision: number, epoch: number] | undefined {
+    return this.fences.get(no)
   }
 
-  brokenBy(guard: Guard): No | null {
-    switch (guard.guard) {
-      case 'revision':
-        return this.fences.get(guard.no)?.[0] === guard.revision ? null : guard.no
-      case 'children':
-        return hasExactly(this.children.get(`${guard.no}`), guard.members) ? null : guard.no
-      case 'linkedBy':
-        return hasExactly(this.children.get(`${guard.no} ${toText(guard.link)}`), guard.members) ? null : guard.no
-      case 'absent':
-        return this.holder(guard) ?? null
-      default:
-        return unreachable(guard)
-    }
+  holder(type: string, id: string): No | null {
+    const no = numberOfGeneratedId(id)
+    if (no !== null && this.numbered.get(no) === toText(type)) return no
+    return this.holders.get(nameOf({ type, id })) ?? null
   }
 
-  private add(family: string, no: No): void {
-    const members = this.children.get(family)
-    if (members === undefined) this.children.set(family, new Set([no]))
-    else members.add(no)
+  children(no: No): readonly No[] {
+    return this.families.get(`${no}`) ?? []
+  }
+
+  linkedBy(no: No, link: string): readonly No[] {
+    return this.families.get(`${no} ${toText(link)}`) ?? []
+  }
+
+  hasKey(key: string): boolean {
+    return this.keys.has(toText(key))
+  }
+
+  version(kind: string, key: string): number {
+    return this.versions.get(recordName(toText(kind), toText(key))) ?? 0
   }
 }
 
-const hasExactly = (set: ReadonlySet<No> | undefined, members: readonly No[]) =>
-  (set?.size ?? 0) === members.length && members.every((no) => set!.has(no))
+function append(families: Map<string, No[]>, name: string, no: No): void {
+  const members = families.get(name)
+  if (members === undefined) families.set(name, [no])
+  else members.push(no)
+}

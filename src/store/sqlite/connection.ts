@@ -217,3 +217,6 @@ export class Connection {
     if (this.db.isOpen) this.db.close()
   }
 }
+
+/** The only column of rows. */
+export const numbers = (rows: unknown): number[] => (rows as [number][]).map(([number]) => number)

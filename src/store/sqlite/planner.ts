@@ -1,9 +1,10 @@
 // Understands a batch: what it comes to, as a sheet of values, when the feed stands where it does.
 import type { StatementSync } from 'node:sqlite'
-import { assert, Defect } from '../../base/assert.ts'
+import { Defect } from '../../base/assert.ts'
 import { NumberMap } from '../../base/number-map.ts'
-import type { No, Resource } from '../../decision/state.ts'
-import type { Batch, Write } from '../store.ts'
+import type { No } from '../../decision/state.ts'
+import { placeFinder } from '../event-places.ts'
+import type { Batch } from '../store.ts'
 import { endOf, toText } from '../codec.ts'
 import type { Connection } from './connection.ts'
 import { kindCodes } from '../event-kinds.ts'
@@ -149,20 +150,5 @@ function writeBeside(batch: Batch, { keys, late, incidents, records, journal }: 
   for (const value of batch.journal ?? []) {
     journal.row()
     journal.text(JSON.stringify(value))
-  }
-}
-
-/** Where a resource is among the writes. Events usually come in the same order, one for each: looking ahead by one is enough. */
-function placeFinder(writes: readonly Write[]): (no: No) => number {
-  let at = 0
-  let places: Map<No, number> | null = null
-  return (no) => {
-    if (writes[at]?.after.no === no) return at
-    if (writes[at + 1]?.after.no === no) return ++at
-    places ??= new Map(writes.map(({ after }: { after: Resource }, place) => [after.no, place]))
-    const place = places.get(no)
-    assert(place !== undefined, `an event of resource ${no}, which the batch does not write`)
-    at = place
-    return place
   }
 }

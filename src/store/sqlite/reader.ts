@@ -25,16 +25,16 @@ import type {
   StoredRun,
   TenantEvents,
   TenantEventsQuery,
-  WorkCriterion,
   WorkQuery,
 } from '../store.ts'
 import { fromText, stateColumns, stateOf, stateTables, toText } from '../codec.ts'
-import type { Connection } from './connection.ts'
+import { numbers, type Connection } from './connection.ts'
 import type { EventLog, FoundRun, RunLog } from './logs.ts'
 import type { Shapes } from './shapes.ts'
 import { latestEvents } from './turns.ts'
 import { TenantReader } from './tenant-reader.ts'
 import type { Verifier } from './verifier.ts'
+import { WorkFinder } from './work-finder.ts'
 
 export interface ReaderParts {
   readonly connection: Connection
@@ -44,8 +44,6 @@ export interface ReaderParts {
   readonly verifier: Verifier
 }
 
-const fromLive = `select ${stateColumns} from live l join resource r using (no) left join settled s on s.no = l.no`
-
 export class Reader {
   private readonly parts: ReaderParts
   private readonly state: StatementSync
@@ -53,9 +51,8 @@ export class Reader {
   private readonly ended: StatementSync
   private readonly last: StatementSync
   private readonly owners: StatementSync
-  private readonly work: Readonly<Record<Exclude<WorkCriterion['work'], 'timers' | 'orphans'>, StatementSync>>
-  private readonly wakes: StatementSync
-  private readonly orphans: StatementSync
+  private readonly work: WorkFinder
+  private readonly workOfTenant: WorkFinder
   private readonly settledCounts: StatementSync
   private readonly liveCounts: StatementSync
   private readonly shapesOfLive: StatementSync
@@ -77,27 +74,8 @@ export class Reader {
     )
     this.last = prepare('select last from live where no = ?1 union all select last from settled where no = ?1 limit 1')
     this.owners = prepare('select distinct owner from live where owner > 0')
-    const page = 'and l.no > ?2 order by l.no limit ?3'
-    this.work = {
-      ownedBy: prepare(`${fromLive} where l.owner in (select value from json_each(?1)) ${page}`),
-      waiting: prepare(`${fromLive} where l.owner = 0 and l.due <= ?1 ${page}`),
-      withoutRun: prepare(
-        `${fromLive} join shape on shape.id = l.shape where l.run is null and shape.kind = ?1 ${page}`,
-      ),
-      overdue: prepare(`${fromLive} where l.overdue <= ?1 ${page}`),
-    }
-    // Each part is cut to the limit by its own index or scan before the two are put together.
-    const resting = 'not exists (select 1 from live where live.no = settled.no)'
-    this.wakes = prepare(`select no from (
-      select * from (select no, wake from settled where wake <= ?1 and ${resting} order by wake, no limit ?2)
-      union all
-      select * from (select no, extra ->> 'wake' as wake from live where extra ->> 'wake' <= ?1 order by wake, no limit ?2)
-    ) order by wake, no limit ?2`)
-    this.orphans = prepare(`select no from (
-      select * from (select no from settled where orphans = 1 and orphans is not null and no > ?1 and ${resting} order by no limit ?2)
-      union all
-      select * from (select no from live where extra ->> 'orphans' = 1 and no > ?1 order by no limit ?2)
-    ) order by no limit ?2`)
+    this.work = new WorkFinder(parts.connection, { ofTenant: false })
+    this.workOfTenant = new WorkFinder(parts.connection, { ofTenant: true })
     this.settledCounts = prepare('select shape, count(*) from settled group by shape')
     this.liveCounts = prepare(
       'select s.shape, l.shape, count(*) from live l left join settled s using (no) group by 1, 2',
@@ -131,26 +109,9 @@ export class Reader {
   workFor(query: WorkQuery, now: Millis, limit: number, after: No): readonly Resource[] {
     return this.parts.connection.reading(() => {
       const { tenant } = query
-      if (tenant !== undefined) {
-        const found = this.ofTenant.find(query, { tenant, now, after, limit })
-        return 'nos' in found ? this.all(found.nos) : found.rows.map((row) => stateOf(row, this.parts.shapes))
-      }
-      switch (query.work) {
-        case 'ownedBy':
-          return this.states(this.work.ownedBy, JSON.stringify(query.owners), after, limit)
-        case 'waiting':
-          return this.states(this.work.waiting, now, after, limit)
-        case 'withoutRun':
-          return this.states(this.work.withoutRun, 'transitional', after, limit)
-        case 'overdue':
-          return this.states(this.work.overdue, now, after, limit)
-        case 'timers':
-          return this.all(numbers(this.wakes.all(now, limit)))
-        case 'orphans':
-          return this.all(numbers(this.orphans.all(after, limit)))
-        default:
-          return unreachable(query)
-      }
+      const finder = tenant === undefined ? this.work : this.workOfTenant
+      const found = finder.find(query, { tenant, now, after, limit })
+      return 'nos' in found ? this.all(found.nos) : found.rows.map((row) => stateOf(row, this.parts.shapes))
     })
   }
 
@@ -273,13 +234,13 @@ export class Reader {
       case 'resource':
         return this.resource(ask.no)
       case 'named': {
-        const no = verifier.find(ask.type, ask.id)
+        const no = verifier.holder(ask.type, ask.id)
         return no === null ? null : this.resource(no)
       }
       case 'children':
-        return this.all(verifier.membersOf({ children: ask.no }))
+        return this.all(verifier.children(ask.no))
       case 'linkedBy':
-        return this.all(verifier.membersOf({ target: ask.no, link: ask.link }))
+        return this.all(verifier.linkedBy(ask.no, ask.link))
       case 'key':
         return this.keyRecord(ask.key)
       case 'endedRun':
@@ -304,12 +265,7 @@ export class Reader {
   private latestEnd(no: No): number {
     return (this.ended.get(no) as unknown as [number] | undefined)?.[0] ?? 0
   }
-
-  private states(statement: StatementSync, criterion: string | number, after: No, limit: number): Resource[] {
-    return statement.all(criterion, after, limit).map((row) => stateOf(row, this.parts.shapes))
-  }
 }
 
-const numbers = (rows: unknown): number[] => (rows as [number][]).map(([number]) => number)
 const textOf = (row: unknown): string => (row as [string])[0]
 const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

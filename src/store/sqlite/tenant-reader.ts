@@ -1,15 +1,12 @@
 // Questions that are asked for one tenant. What is of others is left out where it is found: by a join with `resource`, or, in the
 // chunks of events and ended runs, before an entry is made out. Inside a reading transaction of the caller.
 import type { StatementSync } from 'node:sqlite'
-import { unreachable } from '../../base/assert.ts'
-import type { Millis } from '../../base/clock.ts'
 import type { No, StoredEvent } from '../../decision/state.ts'
-import type { StoredRun, TenantEvents, TenantEventsQuery, WorkCriterion } from '../store.ts'
-import { stateColumns, toText } from '../codec.ts'
-import type { Connection } from './connection.ts'
+import type { StoredRun, TenantEvents, TenantEventsQuery } from '../store.ts'
+import { toText } from '../codec.ts'
+import { numbers, type Connection } from './connection.ts'
 import type { EventLog, FoundRun, RunLog } from './logs.ts'
 
-const fromLive = `select ${stateColumns} from live l join resource r using (no) left join settled s on s.no = l.no`
 /** So many ended runs of all are looked through; then those of the tenant's own resources are asked for one by one. */
 const runsLooked = 2_000
 
@@ -24,9 +21,6 @@ export class TenantReader {
   private readonly events: EventLog
   private readonly runs: RunLog
   private readonly mine: StatementSync
-  private readonly work: Readonly<Record<Exclude<WorkCriterion['work'], 'timers' | 'orphans'>, StatementSync>>
-  private readonly wakes: StatementSync
-  private readonly orphans: StatementSync
   private readonly shapes: StatementSync
   private readonly ends: StatementSync
   private readonly openIncidents: StatementSync
@@ -37,57 +31,12 @@ export class TenantReader {
     this.runs = parts.runs
     const prepare = (sql: string) => parts.connection.prepare(sql)
     this.mine = prepare('select no from resource where no in (select value from json_each(?1)) and tenant = ?2')
-    const page = 'and r.tenant = ?4 and l.no > ?2 order by l.no limit ?3'
-    this.work = {
-      ownedBy: prepare(`${fromLive} where l.owner in (select value from json_each(?1)) ${page}`),
-      waiting: prepare(`${fromLive} where l.owner = 0 and l.due <= ?1 ${page}`),
-      withoutRun: prepare(
-        `${fromLive} join shape on shape.id = l.shape where l.run is null and shape.kind = ?1 ${page}`,
-      ),
-      overdue: prepare(`${fromLive} where l.overdue <= ?1 ${page}`),
-    }
-    const isMine = (table: string) =>
-      `exists (select 1 from resource where resource.no = ${table}.no and resource.tenant = ?3)`
-    const resting = 'not exists (select 1 from live where live.no = settled.no)'
-    this.wakes = prepare(`select no from (
-      select * from (select no, wake from settled where wake <= ?1 and ${resting} and ${isMine('settled')} order by wake, no limit ?2)
-      union all
-      select * from (select no, extra ->> 'wake' as wake from live where extra ->> 'wake' <= ?1 and ${isMine('live')} order by wake, no limit ?2)
-    ) order by wake, no limit ?2`)
-    this.orphans = prepare(`select no from (
-      select * from (select no from settled where orphans = 1 and orphans is not null and no > ?1 and ${resting} and ${isMine('settled')} order by no limit ?2)
-      union all
-      select * from (select no from live where extra ->> 'orphans' = 1 and no > ?1 and ${isMine('live')} order by no limit ?2)
-    ) order by no limit ?2`)
     this.shapes = prepare(shapesSql(ownRows))
     this.ends = prepare(endsSql(ownRows))
     this.openIncidents = prepare(
       `select incident.id, incident.body from incident cross join resource r on r.no = incident.no
         where r.tenant = ?1 and incident.id < ?2 order by incident.id desc limit ?3`,
     )
-  }
-
-  /** Rows of states, or numbers of resources where the states are to be read one by one. */
-  find(
-    query: WorkCriterion,
-    { tenant, now, after, limit }: { tenant: string; now: Millis; after: No; limit: number },
-  ): { readonly rows: readonly unknown[] } | { readonly nos: readonly No[] } {
-    const text = toText(tenant)
-    switch (query.work) {
-      case 'ownedBy':
-        return { rows: this.work.ownedBy.all(JSON.stringify(query.owners), after, limit, text) }
-      case 'waiting':
-      case 'overdue':
-        return { rows: this.work[query.work].all(now, after, limit, text) }
-      case 'withoutRun':
-        return { rows: this.work.withoutRun.all('transitional', after, limit, text) }
-      case 'timers':
-        return { nos: numbers(this.wakes.all(now, limit, text)) }
-      case 'orphans':
-        return { nos: numbers(this.orphans.all(after, limit, text)) }
-      default:
-        return unreachable(query)
-    }
   }
 
   /** How many of its resources are of each shape. */
@@ -161,5 +110,3 @@ export class TenantReader {
     return new Set(numbers(this.mine.all(nos, toText(tenant))))
   }
 }
-
-const numbers = (rows: unknown): number[] => (rows as [number][]).map(([number]) => number)

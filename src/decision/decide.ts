@@ -1,5 +1,5 @@
 // The rules' one entry: a situation and a command give a decision. Pure and synchronous; the same situation, the same answer.
-// Throws only `Needs`: a fact that is not loaded yet.
+// A fact that is not loaded yet is the situation's to tell: what is decided without it is void.
 import { unreachable } from '../base/assert.ts'
 import type { ErrorCode } from '../base/errors.ts'
 import type { Plans } from '../lifecycle/plan.ts'

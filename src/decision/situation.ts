@@ -1,5 +1,5 @@
-// Everything a decision may know. A decision that needs a fact not yet loaded says so; the door loads it and decides again:
-// the core stays pure and synchronous whatever the store is.
+// Everything a decision may know. Which facts were looked for and are not loaded yet is noted (`engine/working-set.ts`); the door loads
+// them and decides again: the core stays pure and synchronous whatever the store is.
 import type { Millis } from '../base/clock.ts'
 import type { EndedRun, KeyRecord, No, Resource } from './state.ts'
 
@@ -28,7 +28,7 @@ export interface Situation {
   readonly claimant: number
 }
 
-/** Thrown inside a decision, caught by `decide`'s caller: load this and decide again. */
+/** Thrown by a situation that cannot go on as if there were nothing: load this and decide again. */
 export class Needs {
   readonly ask: Ask
   constructor(ask: Ask) {

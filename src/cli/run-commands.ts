@@ -1,6 +1,5 @@
 // Commands on runs: what is being carried out, how far it is, and a hand on it.
 import type { Command } from 'commander'
-import type { HttpClient } from '../client/http-client.ts'
 import { endWords, followRun, stepLine, type Run } from './follow-run.ts'
 import { refNamed, wordOf } from './names.ts'
 import { beside, lasting, moment } from './print.ts'
@@ -49,7 +48,6 @@ async function list({ api, printer, options }: Asking<{ limit: string }>, given?
       : await api.call('listRunsOf', { path: await refNamed(api, given), query: { pageSize } })
   if (printer.isJson) return printer.json(items)
   if (items.length === 0) return printer.line('No runs.')
-  const failures = await failuresOf(api, items)
   printer.table(
     ['RUN', 'RESOURCE', 'OPERATION', 'STATE', 'BEGUN', 'TOOK', 'WHAT FAILED'],
     items.map((run) => [
@@ -59,20 +57,9 @@ async function list({ api, printer, options }: Asking<{ limit: string }>, given?
       printer.paint(styleOf(run), run.state),
       beside(run.acceptedAt),
       run.endedAt === null ? '' : lasting(Date.parse(run.endedAt) - Date.parse(run.acceptedAt)),
-      run.reasons.at(-1) ?? failures.get(run.id) ?? '',
+      run.reasons.at(-1) ?? '',
     ]),
   )
-}
-
-/** A list does not tell why an ended run failed: each of these is asked, some at a time. */
-async function failuresOf(api: HttpClient, runs: readonly Run[]): Promise<ReadonlyMap<string, string>> {
-  const failed = runs.filter((run) => run.state === 'failed' || run.state === 'cancelled')
-  const found = new Map<string, string>()
-  for (let from = 0; from < failed.length; from += 10) {
-    const some = failed.slice(from, from + 10).map(({ id }) => api.call('getRun', { path: { run: id } }))
-    for (const { id, reasons } of await Promise.all(some)) found.set(id, reasons.at(-1) ?? '')
-  }
-  return found
 }
 
 const styleOf = ({ state, isOver }: Run) =>

@@ -179,6 +179,21 @@ export class EngineReads {
     return found.slice(0, limit)
   }
 
+  /** What some runs of one resource did: their events, newest first, as far as they are among its latest `look` ones. */
+  async runHistories(no: No, begun: ReadonlySet<number>, look = 1_000): Promise<readonly StoredEvent[]> {
+    const first = Math.min(...begun)
+    const found: StoredEvent[] = []
+    for (let before: number | null = null, looked = 0; looked < look;) {
+      const page: readonly StoredEvent[] = await this.store.history(no, before, 200)
+      found.push(...page.filter((event) => begun.has(event.begun)))
+      const oldest = page.at(-1)
+      if (oldest === undefined || page.length < 200 || oldest.epoch < first) break
+      before = oldest.n
+      looked += page.length
+    }
+    return found
+  }
+
   /** Of one resource: the run under way and the ended ones, newest first. */
   async runsOf(type: string, id: string, limit = 100): Promise<readonly RunView[]> {
     const resource = await this.existing(type, id)

@@ -138,7 +138,9 @@ export const run = z
     attempt: z.number().int(),
     input: json,
     forced: z.boolean(),
-    reasons: z.array(z.string()).describe('What failed, first to last.'),
+    reasons: z
+      .array(z.string())
+      .describe('What failed, first to last; in a list, of a run that has ended, the last of them.'),
     progress: z.string(),
     nextCallAt: time.nullable(),
     deadlineAt: time.nullable(),

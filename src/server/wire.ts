@@ -2,13 +2,14 @@
 import { isoTime, type Millis } from '../base/clock.ts'
 import type { Json, JsonObject } from '../base/json.ts'
 import { allowedOperations } from '../decision/begin-run.ts'
-import { runId, type Event, type LedgerEntry, type No, type Resource, type StoredEvent } from '../decision/state.ts'
+import { runId, type LedgerEntry, type No, type Resource, type StoredEvent } from '../decision/state.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { RunView } from '../engine/run-waiter.ts'
 import { z } from 'zod'
 import type * as shape from '../protocol/shapes.ts'
 import { sees, type Principal } from './principal.ts'
-import { isFailure, stepsOf } from './steps.ts'
+import { LastReasons, reasonsIn } from './last-reasons.ts'
+import { stepsOf } from './steps.ts'
 
 export type WireResource = z.infer<typeof shape.resource>
 export type WireRun = z.infer<typeof shape.run>
@@ -30,9 +31,11 @@ const namesMax = 50_000
 export class Wire {
   readonly #engine: Engine
   readonly #names = new Map<No, Ref>()
+  readonly #reasons: LastReasons
 
   constructor(engine: Engine) {
     this.#engine = engine
+    this.#reasons = new LastReasons(engine)
   }
 
   /** The names of these resources, as far as they are there. */
@@ -151,12 +154,18 @@ export class Wire {
     return { ...wire, allowed, refused }
   }
 
-  /** Runs of resources that the principal may see. */
+  /** Runs of resources that the principal may see; of the ended ones that failed the last reason. */
   async runs(principal: Principal, views: readonly RunView[]): Promise<WireRun[]> {
     const names = await this.names(views.map(({ no }) => no))
-    return views.flatMap((view) => {
+    const seen = views.flatMap((view) => {
       const ref = names.get(view.no)
-      return ref !== undefined && sees(principal, ref.tenant) ? [this.#run(view, ref, null)] : []
+      return ref !== undefined && sees(principal, ref.tenant) ? [{ view, ref }] : []
+    })
+    const reasons = await this.#reasons.of(seen.map(({ view }) => view))
+    return seen.map(({ view, ref }) => {
+      const run = this.#run(view, ref, null)
+      const reason = reasons.get(view.id)
+      return reason === undefined ? run : { ...run, reasons: [reason] }
     })
   }
 
@@ -171,7 +180,6 @@ export class Wire {
   #run(view: RunView, ref: Ref, events: readonly StoredEvent[] | null): WireRun {
     const { id, operation, kind, state, isOver, status, by, live } = view
     const plan = this.#engine.plans.get(ref.type)?.operations.get(operation)
-    const failures = (events ?? []).filter((event) => isFailure(event) || event.kind === 'attemptFailed')
     return {
       id,
       resource: { type: ref.type, id: ref.id },
@@ -188,7 +196,7 @@ export class Wire {
       attempt: live?.attempt ?? 0,
       input: live?.input ?? null,
       forced: live?.forced ?? state === 'forced',
-      reasons: live === null ? failures.flatMap(reasonOf).toReversed() : [...live.reasons],
+      reasons: live === null ? reasonsIn(events ?? []) : [...live.reasons],
       progress: live?.progress ?? '',
       nextCallAt: timeOf(live?.dueAt ?? 0),
       deadlineAt: timeOf(live?.deadlineAt ?? 0),
@@ -207,8 +215,6 @@ export class Wire {
     })
   }
 }
-
-const reasonOf = ({ detail }: Event): string[] => (typeof detail?.['reason'] === 'string' ? [detail['reason']] : [])
 
 export const isOrphan = ({ state }: LedgerEntry): boolean => state === 'orphaned' || state === 'sweeping'
 

@@ -301,3 +301,27 @@ test('an accepted request says whether it was begun, waits its turn, or had noth
   const again = await shop.ask('DELETE', '/v1/resources/shop.tray/o-3')
   expect([again.status, again.json.outcome, again.json.run]).toEqual([202, 'over', null])
 })
+
+test('a list of runs tells why those that ended failed, each of its own, and looks it up once', async () => {
+  await ended((await create('b-1')).json.run.id)
+  const lookedUp = vi.spyOn(shop.engine, 'runHistories')
+  const cancelled = async (reason: string) => {
+    shop.hands.held.add('glue')
+    const { run } = (await shop.ask('POST', '/v1/resources/shop.box/b-1:seal')).json
+    await shop.ask('POST', `/v1/runs/${run.id}:cancel`, { body: { reason } })
+    shop.hands.let('glue')
+    return (await ended(run.id)).id as string
+  }
+  const [first, second] = [await cancelled('not now'), await cancelled('not here')]
+  await ended((await shop.ask('POST', '/v1/resources/shop.box/b-1:grow', { body: { size: 2 } })).json.run.id)
+  for (const path of ['/v1/runs', '/v1/runs?state=ended', '/v1/resources/shop.box/b-1/runs']) {
+    const { items } = (await shop.ask('GET', path)).json as { items: { id: string; reasons: string[] }[] }
+    const told = items.flatMap(({ id, reasons }) => (reasons.length === 0 ? [] : [[id, reasons]]))
+    expect(told).toEqual([
+      [second, [expect.stringContaining('not here')]],
+      [first, [expect.stringContaining('not now')]],
+    ])
+  }
+  // Once of each: who cancelled it was told already.
+  expect(lookedUp.mock.calls.length).toBeLessThanOrEqual(2)
+})

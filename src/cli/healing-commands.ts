@@ -3,11 +3,11 @@ import type { Command } from 'commander'
 import type { HttpClient } from '../client/http-client.ts'
 import type { Answer } from '../protocol/route.ts'
 import type { Routes } from '../protocol/routes.ts'
-import { numberOf } from './asking-commands.ts'
+import { countOf } from './asking-commands.ts'
 import { CliError, exits } from './cli-error.ts'
 import { foundWords } from '../protocol/found-words.ts'
 import { refNamed, wordOf } from './names.ts'
-import { firstOf } from './paging.ts'
+import { firstOf, moreThan, type Limited } from './paging.ts'
 import { beside, counted, lasting, shown } from './print.ts'
 import { asking, type Asking } from './shell.ts'
 
@@ -60,14 +60,8 @@ export function healingCommands(program: Command): void {
     .action(asking(drain))
 }
 
-interface Limited {
-  readonly limit: string
-}
-
-const moreThan = (most: number): string => `More than ${most}: -n shows more.`
-
 async function stuck({ api, printer, options }: Asking<Limited>): Promise<void> {
-  const most = numberOf(options.limit, '--limit')
+  const most = countOf(options.limit, '--limit')
   const { items, isAll } = await firstOf(most, (query) => api.call('listStuck', { query }))
   if (printer.isJson) return printer.json(items)
   if (items.length === 0) return printer.line('Nothing is stuck.')
@@ -91,7 +85,7 @@ interface HealOptions extends Limited {
 
 async function heal({ api, printer, options }: Asking<HealOptions>, given?: string): Promise<void> {
   if (options.dryRun) {
-    const most = numberOf(options.limit, '--limit')
+    const most = countOf(options.limit, '--limit')
     const { items, isAll } = await firstOf(most, (query) => api.call('previewHealing', { query }))
     if (printer.isJson) return printer.json(items)
     if (items.length === 0) return printer.line('Nothing would be healed: nothing is stuck.')
@@ -233,7 +227,7 @@ async function writeOff({ api, printer, options }: Reasoned, given: readonly str
 }
 
 async function listIncidents({ api, printer, options }: Asking<Limited>): Promise<void> {
-  const most = numberOf(options.limit, '--limit')
+  const most = countOf(options.limit, '--limit')
   const { items, isAll } = await firstOf(most, (query) => api.call('listIncidents', { query }))
   if (printer.isJson) return printer.json(items)
   if (items.length === 0) return printer.line('No incidents.')

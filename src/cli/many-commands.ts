@@ -9,8 +9,9 @@ import { CliError, exits } from './cli-error.ts'
 import { bar } from './follow-run.ts'
 import { valuesOf } from './given-values.ts'
 import { typeNamed, wordOf } from './names.ts'
+import { firstOf, moreThan, type Limited } from './paging.ts'
 import { beside, counted, type Printer } from './print.ts'
-import { numberOf } from './asking-commands.ts'
+import { countOf, numberOf } from './asking-commands.ts'
 import { asking, type Asking } from './shell.ts'
 
 type Bulk = z.infer<typeof shape.bulk>
@@ -28,7 +29,11 @@ export function manyCommands(program: Command): void {
     .requiredOption('--reason <why>')
     .action(asking(importLines))
   const bulk = program.command('bulk').description('an operation over a filter')
-  bulk.command('ls', { isDefault: true }).description('list them').action(asking(list))
+  bulk
+    .command('ls', { isDefault: true })
+    .description('list them')
+    .option('-n, --limit <n>', 'at most so many', '100')
+    .action(asking(list))
   bulk
     .command('start')
     .description('freeze the list of targets, and work it off at a rate')
@@ -44,7 +49,12 @@ export function manyCommands(program: Command): void {
     .option('--dry-run', 'only count')
     .option('-w, --wait', 'until all are asked')
     .action(asking(start))
-  bulk.command('get').description('how far it is, and what was refused').argument('<bulk>').action(asking(get))
+  bulk
+    .command('get')
+    .description('how far it is, and what was refused')
+    .argument('<bulk>')
+    .option('-n, --limit <n>', 'at most so many resources', '500')
+    .action(asking(get))
   for (const [name, row] of [
     ['pause', 'pauseBulk'],
     ['resume', 'resumeBulk'],
@@ -163,8 +173,9 @@ const endDrawing = (printer: Printer): void => {
 const lineOf = (one: Bulk): string =>
   `Bulk ${one.id}: ${one.operation} of ${one.filter.type}, ${one.state}; ${one.accepted} accepted, ${one.refused} refused, ${one.left} left of ${one.total}.`
 
-async function list({ api, printer }: Asking<object>): Promise<void> {
-  const { items } = await api.call('listBulk', {})
+async function list({ api, printer, options }: Asking<Limited>): Promise<void> {
+  const most = countOf(options.limit, '--limit')
+  const { items, isAll } = await firstOf(most, (query) => api.call('listBulk', { query }))
   if (printer.isJson) return printer.json(items)
   if (items.length === 0) return printer.line('No bulk operations.')
   printer.table(
@@ -181,17 +192,26 @@ async function list({ api, printer }: Asking<object>): Promise<void> {
       one.reason,
     ]),
   )
+  if (!isAll) printer.note(printer.dim(moreThan(most)))
 }
 
-async function get({ api, printer }: Asking<object>, id: string): Promise<void> {
-  const one = await api.call('getBulk', { path: { bulk: id } })
-  const { items } = await api.call('listBulkItems', { path: { bulk: id }, query: { pageSize: 500 } })
-  if (printer.isJson) return printer.json({ bulk: one, items })
+async function get({ api, printer, options }: Asking<Limited>, id: string): Promise<void> {
+  const most = countOf(options.limit, '--limit')
+  const path = { bulk: id }
+  const one = await api.call('getBulk', { path })
+  const itemsOf = (query: { readonly pageSize: number; readonly pageToken?: string }) =>
+    api.call('listBulkItems', { path, query })
+  if (printer.isJson) return printer.json({ bulk: one, items: (await firstOf(most, itemsOf)).items })
   printer.line(lineOf(one))
-  const refused = items.filter(({ state }) => state === 'refused')
-  if (refused.length > 0)
-    printer.table(
-      ['REFUSED', 'WHY'],
-      refused.map(({ resource, message }) => [wordOf(resource), message]),
-    )
+  // They may be anywhere among the many: whole pages are looked through.
+  const refused = await firstOf(most, async (query) => {
+    const { items, nextPageToken } = await itemsOf({ ...query, pageSize: 500 })
+    return { items: items.filter(({ state }) => state === 'refused'), nextPageToken }
+  })
+  if (refused.items.length === 0) return
+  printer.table(
+    ['REFUSED', 'WHY'],
+    refused.items.map(({ resource, message }) => [wordOf(resource), message]),
+  )
+  if (!refused.isAll) printer.note(printer.dim(moreThan(most)))
 }

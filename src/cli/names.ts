@@ -1,5 +1,6 @@
 // Names as people type them: `cluster` for `sahara.cluster`, `cluster/web` or just `web` for a resource.
 import { z } from 'zod'
+import { HomeostatError } from '../base/errors.ts'
 import type { HttpClient } from '../client/http-client.ts'
 import type * as shape from '../protocol/shapes.ts'
 import { CliError, exits } from './cli-error.ts'
@@ -58,8 +59,7 @@ export function pick(given: string, types: readonly string[]): string {
 export async function refNamed(api: HttpClient, given: string): Promise<Ref> {
   const slash = given.indexOf('/')
   if (slash > 0) return { type: await typeNamed(api, given.slice(0, slash)), id: given.slice(slash + 1) }
-  const { items } = await api.call('listAllResources', { query: { q: given, pageSize: 500 } })
-  const exact = items.filter(({ id, name }) => id === given || name === given)
+  const exact = await allNamed(api, given)
   const living = exact.filter(({ kind }) => kind !== 'terminal')
   const found = living.length > 0 ? living : exact
   if (found.length === 1) return { type: found[0]!.type, id: found[0]!.id }
@@ -67,14 +67,32 @@ export async function refNamed(api: HttpClient, given: string): Promise<Ref> {
     const names = found.map(({ type, id }) => `${type}/${id}`)
     throw new CliError(exits.notFound, `Several have the id '${given}': ${names.join(', ')}.`, 'Give type/id.')
   }
-  const hint = didYouMean(given, await idsNear(api, items)) || 'homeostat ls shows what there is.'
+  const hint = didYouMean(given, await idsNear(api, given)) || 'homeostat ls shows what there is.'
   throw new CliError(exits.notFound, `There is no resource '${given}'.`, hint)
+}
+
+/** All with this id or name. By type and id and by name each is found by an index; a part of a text is looked for in some rows only. */
+async function allNamed(api: HttpClient, given: string): Promise<readonly Resource[]> {
+  const { items } = await api.call('countResources', {})
+  const types = items.filter(({ counts }) => Object.keys(counts).length > 0)
+  const [named, ...identified] = await Promise.all([
+    api.call('listAllResources', { query: { name: given, pageSize: 500 } }),
+    ...types.map(({ type }) => api.call('getResource', { path: { type, id: given } }).catch(nullIfNone)),
+  ])
+  const found = identified.filter((one) => one !== null)
+  return [...found, ...named.items.filter((one) => !found.some(({ type, id }) => one.type === type && one.id === id))]
+}
+
+function nullIfNone(error: unknown): null {
+  if (error instanceof HomeostatError && error.code === 'resource_not_found') return null
+  throw error
 }
 
 export const wordOf = ({ type, id }: Ref): string => `${type}/${id}`
 
 /** What somebody may have meant: of those that hold what was given, or else of those there are. */
-async function idsNear(api: HttpClient, items: readonly Resource[]): Promise<readonly string[]> {
+async function idsNear(api: HttpClient, given: string): Promise<readonly string[]> {
+  const { items } = await api.call('listAllResources', { query: { q: given, pageSize: 500 } })
   const known = items.length > 0 ? items : (await api.call('listAllResources', { query: { pageSize: 500 } })).items
   return known.filter(({ kind }) => kind !== 'terminal').map(({ id }) => id)
 }

@@ -1,5 +1,10 @@
 // Lists that the server gives page by page.
 
+/** Options of a command that lists. */
+export interface Limited {
+  readonly limit: string
+}
+
 interface Page<Item> {
   readonly items: readonly Item[]
   readonly nextPageToken: string | null
@@ -22,3 +27,5 @@ export async function firstOf<Item>(
     if (next === null || items.length > most) return { items: items.slice(0, most), isAll: items.length <= most }
   }
 }
+
+export const moreThan = (most: number): string => `More than ${most}: -n shows more.`

@@ -4,7 +4,7 @@ import { watchEvents } from '../client/event-source.ts'
 import { countOf, numberOf } from './asking-commands.ts'
 import { eventWords } from './event-words.ts'
 import { refNamed, typeNamed, typesOf, wordOf, type Ref, type Resource } from './names.ts'
-import { firstOf } from './paging.ts'
+import { firstOf, moreThan } from './paging.ts'
 import { beside, counted, exactly, lasting, moment, shown, spoken, type Printer } from './print.ts'
 import { asking, type Asking } from './shell.ts'
 
@@ -124,7 +124,7 @@ async function list({ api, printer, options }: Asking<ListOptions>, given?: stri
         : await api.call('listResources', { path: { type }, query: page as never })
     found.push(...answer.items.filter(isWanted))
     more = answer.nextPageToken
-  } while (more !== null && found.length < most)
+  } while (more !== null && found.length <= most)
   const items = found.slice(0, most).sort((a, b) => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0))
   if (printer.isJson) return printer.json(items)
   if (items.length === 0) return printer.line(`No resources${type === null ? '' : ` of type ${type}`}.`)
@@ -132,7 +132,7 @@ async function list({ api, printer, options }: Asking<ListOptions>, given?: stri
     ['TYPE', 'ID', 'STATUS', 'SINCE', 'WHAT IS GOING ON'],
     items.map((one) => [one.type, one.id, printer.status(one.status, one.kind), beside(one.since), goingOn(one)]),
   )
-  if (more !== null || found.length > most) printer.note(printer.dim(`More than ${most}: -n shows more.`))
+  if (found.length > most) printer.note(printer.dim(moreThan(most)))
 }
 
 /** What a line of a list says besides the status. */

@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import { endWords, followRun, stepLine, type Run } from './follow-run.ts'
 import { refNamed, wordOf } from './names.ts'
+import { firstOf, moreThan } from './paging.ts'
 import { beside, lasting, moment } from './print.ts'
 import { countOf, numberOf, type WaitOptions } from './asking-commands.ts'
 import { asking, type Asking } from './shell.ts'
@@ -41,11 +42,11 @@ export function runCommands(program: Command): void {
 }
 
 async function list({ api, printer, options }: Asking<{ limit: string }>, given?: string): Promise<void> {
-  const pageSize = Math.min(500, countOf(options.limit, '--limit'))
-  const { items } =
-    given === undefined
-      ? await api.call('listRuns', { query: { pageSize } })
-      : await api.call('listRunsOf', { path: await refNamed(api, given), query: { pageSize } })
+  const most = countOf(options.limit, '--limit')
+  const path = given === undefined ? null : await refNamed(api, given)
+  const { items, isAll } = await firstOf(most, (query) =>
+    path === null ? api.call('listRuns', { query }) : api.call('listRunsOf', { path, query }),
+  )
   if (printer.isJson) return printer.json(items)
   if (items.length === 0) return printer.line('No runs.')
   printer.table(
@@ -60,6 +61,7 @@ async function list({ api, printer, options }: Asking<{ limit: string }>, given?
       run.reasons.at(-1) ?? '',
     ]),
   )
+  if (!isAll) printer.note(printer.dim(moreThan(most)))
 }
 
 const styleOf = ({ state, isOver }: Run) =>

@@ -5,7 +5,7 @@ import type { HttpClient } from '../client/http-client.ts'
 import type * as shape from '../protocol/shapes.ts'
 import { exits } from './cli-error.ts'
 import { typeNamed } from './names.ts'
-import { firstOf } from './paging.ts'
+import { firstOf, moreThan } from './paging.ts'
 import { beside, counted, moment, type Printer } from './print.ts'
 import { countOf, numberOf } from './asking-commands.ts'
 import { asking, type Asking } from './shell.ts'
@@ -123,7 +123,7 @@ async function get({ api, printer, options }: Asking<{ limit: string }>, id: str
       error,
     ]),
   )
-  if (!dead.isAll) printer.note(printer.dim(`More than ${most}: -n shows more.`))
+  if (!dead.isAll) printer.note(printer.dim(moreThan(most)))
 }
 
 function tell(printer: Printer, one: Webhook): void {

@@ -196,9 +196,22 @@ export class EngineReads {
 
   /** Of one resource: the run under way and the ended ones, newest first. */
   async runsOf(type: string, id: string, limit = 100): Promise<readonly RunView[]> {
+    return (await this.runsPageOf(type, id, { limit })).runs
+  }
+
+  /** The same page by page: `before` is the number of an ended run, as `next` is. */
+  async runsPageOf(
+    type: string,
+    id: string,
+    { limit = 100, before }: { readonly limit?: number; readonly before?: number | undefined } = {},
+  ): Promise<{ readonly runs: readonly RunView[]; readonly next: number | null }> {
     const resource = await this.existing(type, id)
-    const ended = await this.store.endedRuns({ no: resource.no, limit: Math.min(limit, listMax) })
-    return [...(resource.run === null ? [] : [liveRunView(resource)]), ...ended.map(endedRunView)]
+    const live = resource.run === null || before !== undefined ? [] : [liveRunView(resource)]
+    const left = Math.max(1, Math.min(limit, listMax)) - live.length
+    // One more than there is room for tells whether there is a next page, also where only the live one fits.
+    const found = await this.store.endedRuns({ no: resource.no, before, limit: left + 1 })
+    const next = found.length <= left ? null : found[left]!.n + 1
+    return { runs: [...live, ...found.slice(0, left).map(endedRunView)], next }
   }
 
   /** Of all resources, or of a tenant's: those under way, then the ended ones, newest first. */

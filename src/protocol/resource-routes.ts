@@ -236,8 +236,8 @@ export const resourceRoutes = {
     permission: 'read',
     group,
     words: 'Its runs: the one under way first, then the ended ones, newest first.',
-    query: z.strictObject({ pageSize: paging.pageSize }),
-    answer: z.object({ items: z.array(shape.run) }),
+    query: z.strictObject(paging),
+    answer: pageOf(shape.run),
     errors: ['type_unknown', 'resource_not_found'],
   }),
   explainResource: row({

@@ -151,8 +151,11 @@ export const resourceHandlers: Handlers<Names> = {
   async listRunsOf(call) {
     const { type, id } = call.parameters
     await call.resource(type, id)
-    const runs = await call.services.engine.runsOf(type, id, call.query.pageSize)
-    return { items: await call.services.wire.runs(call.principal, runs) }
+    const { pageSize, pageToken } = call.query
+    const before = pageToken === undefined ? undefined : tokenNumber(pageToken)
+    const { runs, next } = await call.services.engine.runsPageOf(type, id, { limit: pageSize, before })
+    const items = await call.services.wire.runs(call.principal, runs)
+    return { items, nextPageToken: next === null ? null : String(next) }
   },
   async explainResource(call) {
     const { type, id } = call.parameters

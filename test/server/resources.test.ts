@@ -1,6 +1,6 @@
 // Resources, their runs and lifecycles over real HTTP.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { openShop, type Shop } from './workshop.ts'
+import { openShop, type Answered, type Shop } from './workshop.ts'
 
 let shop: Shop
 beforeEach(async () => {
@@ -269,6 +269,27 @@ test('import takes existing objects in, line by line, and tells which do not fit
   expect((await shop.ask('GET', '/v1/incidents')).json.items).toMatchObject([
     { kind: 'unowned', resource: { id: 'i-3' } },
   ])
+})
+
+test('the runs of a resource come in pages, the one under way first', async () => {
+  await ended((await create('p-1')).json.run.id)
+  for (let size = 2; size < 5; size++)
+    await ended((await shop.ask('POST', '/v1/resources/shop.box/p-1:grow', { body: { size } })).json.run.id)
+  shop.hands.held.add('burn')
+  const { run } = (await shop.ask('DELETE', '/v1/resources/shop.box/p-1')).json
+  for (const pageSize of [1, 2, 5]) {
+    const found: string[] = []
+    let pages = 0
+    for (let token: string | null = ''; token !== null; pages++) {
+      const query: string = `pageSize=${pageSize}${token === '' ? '' : `&pageToken=${token}`}`
+      const page: Answered['json'] = (await shop.ask('GET', `/v1/resources/shop.box/p-1/runs?${query}`)).json
+      found.push(...page.items.map(({ operation }: { operation: string }) => operation))
+      token = page.nextPageToken
+    }
+    expect([found, pages]).toEqual([['delete', 'grow', 'grow', 'grow', 'create'], Math.ceil(5 / pageSize)])
+  }
+  shop.hands.let('burn')
+  await ended(run.id)
 })
 
 test('where an operation may not begin, that is the reason, not the input that was left out', async () => {

@@ -184,7 +184,14 @@ export const operationsRoutes = {
       allowed: z.number().int().describe('How many of them may be asked now.'),
       sample: z.array(shape.ref),
     }),
-    errors: ['type_unknown', 'operation_unknown', 'resource_not_found', 'bulk_changed'],
+    errors: [
+      'type_unknown',
+      'operation_unknown',
+      'resource_not_found',
+      'bulk_changed',
+      'status_unknown',
+      'input_invalid',
+    ],
   }),
   listBulk: row({
     method: 'GET',

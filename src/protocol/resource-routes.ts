@@ -148,6 +148,7 @@ export const resourceRoutes = {
     words: 'Resources of all types.',
     query: listQuery,
     answer: pageOf(shape.resource),
+    errors: ['status_unknown'],
   }),
   listResources: row({
     method: 'GET',
@@ -157,7 +158,7 @@ export const resourceRoutes = {
     words: 'Resources of a type.',
     query: listQuery,
     answer: pageOf(shape.resource),
-    errors: ['type_unknown', 'resource_not_found'],
+    errors: ['type_unknown', 'resource_not_found', 'status_unknown'],
   }),
   getResource: row({
     method: 'GET',

@@ -2,7 +2,7 @@
 import { isoTime } from '../base/clock.ts'
 import { HomeostatError } from '../base/errors.ts'
 import { secretText } from '../base/random.ts'
-import type { Permission } from '../protocol/permissions.ts'
+import { permissionsOf, type Permission } from '../protocol/permissions.ts'
 import { z } from 'zod'
 import type * as shape from '../protocol/shapes.ts'
 import { chainHash, chainStart } from '../store/chain.ts'
@@ -57,6 +57,12 @@ export const accessHandlers: Handlers<Names> = {
     if (call.replayed !== null) return tokenAgain(call)
     const { name, role, scopes, days } = call.body
     const tenant = tenantOfNew(call.principal, call.body.tenant)
+    const beyond = scopes.filter((scope) => !permissionsOf[role].includes(scope))
+    if (beyond.length > 0)
+      throw new HomeostatError(
+        'request_invalid',
+        `${role} does not have ${beyond.join(', ')}: scopes only narrow what the role may do. It has ${permissionsOf[role].join(', ')}.`,
+      )
     refuseMore(call.principal, grantedBy(role, scopes))
     const now = clock.now()
     const id = sha256(`${call.asked.id} token`).slice(0, 12)

@@ -13,6 +13,7 @@ import { fits, storeQuery } from './find-resources.ts'
 import type { BulkItemRecord, BulkRecord, Found } from './objects.ts'
 import { sees, sha256 } from './principal.ts'
 import { noToken, tokenNumber } from './reach.ts'
+import { refuseUnknown } from './unknown-names.ts'
 
 type Names = 'createBulk' | 'listBulk' | 'getBulk' | 'listBulkItems' | 'pauseBulk' | 'resumeBulk' | 'cancelBulk'
 type WireBulk = z.infer<typeof shape.bulk>
@@ -28,6 +29,9 @@ export const bulkHandlers: Handlers<Names> = {
     const plan = call.plan(filter.type)
     if (!plan.operations.has(operation) || plan.operations.get(operation)!.creates)
       throw new HomeostatError('operation_unknown', `${plan.type} has no operation '${operation}' for what exists.`)
+    const known = plan.operations.get(operation)!.input
+    if (known !== null)
+      refuseUnknown('input_invalid', `The input of ${operation} of ${plan.type} does not`, known, body.input)
     const before = call.replayed as { readonly bulk: string } | null
     if (before !== null) {
       const bulk = await bulkOf(call, before.bulk)

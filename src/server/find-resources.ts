@@ -92,8 +92,16 @@ export async function storeQuery(
 
 /** The statuses that are asked for, by name and kind; null: all. */
 function statusesOf(call: Call, plan: Plan | null, given: Filter): string[] | null {
-  if (given.kind === undefined) return given.status === undefined ? null : [...given.status]
   const plans = plan === null ? call.services.engine.plans.all : [plan]
+  const odd = given.status?.find((status) => !plans.some(({ kinds }) => kinds.has(status)))
+  if (odd !== undefined)
+    throw new HomeostatError(
+      'status_unknown',
+      plan === null
+        ? `No type has a status '${odd}'. GET /v1/lifecycles tells which there are.`
+        : `'${odd}' is no status of ${plan.type}. It has ${[...plan.kinds.keys()].join(', ')}.`,
+    )
+  if (given.kind === undefined) return given.status === undefined ? null : [...given.status]
   const ofKind = plans.flatMap(({ kinds }) => [...kinds].filter(([, kind]) => kind === given.kind).map(([one]) => one))
   return [...new Set(ofKind)].filter((one) => given.status === undefined || given.status.includes(one))
 }

@@ -7,6 +7,7 @@ import type { Call } from './call.ts'
 import { requestInvalid } from './problem.ts'
 import { refuseForeign, tenantFor } from './reach.ts'
 import { parseStrictJson } from './strict-json.ts'
+import { refuseUnknown } from './unknown-names.ts'
 
 const atOnce = 200
 const linesMax = 100_000
@@ -39,6 +40,8 @@ async function importLine(call: Call<'importResources'>, text: string, line: num
   if (!checked.success) throw requestInvalid(`line ${line}`, checked.error)
   const { parent, ...given } = checked.data
   await refuseForeign(call, plan, checked.data)
+  const what = `The properties of ${plan.type} ${given.id ?? ''} do not`
+  refuseUnknown('properties_invalid', what, plan.properties, given.properties)
   const { reason } = call.query
   await call.submit(
     {

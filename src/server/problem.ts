@@ -59,11 +59,19 @@ const outerCodes: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 }
 
+/** Where the summary of the code does not say what would be right. */
+const outerWords: Readonly<Record<string, string>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE:
+    'The body is too large: 1 MB of JSON is taken, and 16 MB of lines (application/x-ndjson).',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'Send the body as JSON, with the header Content-Type: application/json.',
+  FST_ERR_BAD_URL: 'The path cannot be read: % is followed by two hex digits, which together are UTF-8.',
+}
+
 /** The error as one of ours; null when it is a defect. */
 export function knownError(error: unknown): HomeostatError | null {
   if (error instanceof HomeostatError) return error
   const { code } = error as { readonly code?: unknown }
   const known = typeof code === 'string' ? outerCodes[code] : undefined
   if (known === undefined) return null
-  return new HomeostatError(known, `${codes[known].summary}`)
+  return new HomeostatError(known, outerWords[code as string] ?? codes[known].summary)
 }

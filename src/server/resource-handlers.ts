@@ -19,6 +19,7 @@ import { findResources } from './find-resources.ts'
 import { demand, sees, type Principal } from './principal.ts'
 import { refuseForeign, tenantFor, tokenNumber } from './reach.ts'
 import type { Services } from './services.ts'
+import { refuseUnknown } from './unknown-names.ts'
 import { etagOf, eventOf, ledgerEntryOf } from './wire.ts'
 
 type Names =
@@ -84,20 +85,19 @@ export const resourceHandlers: Handlers<Names> = {
       properties,
       parent: parent === undefined ? undefined : { type: plan.parentType ?? '', id: parent },
     }
-    const done = await call.submit(
-      {
-        kind: 'requestOperation',
-        type: plan.type,
-        id,
-        operation: body.operation ?? creationOf(plan),
-        create,
-        input: body.input,
-        by: principal.name,
-        trace: call.trace,
-        ...ownKey(call),
-      },
-      { detail: { operation: body.operation ?? 'create' } },
-    )
+    const command: RequestOperation = {
+      kind: 'requestOperation',
+      type: plan.type,
+      id,
+      operation: body.operation ?? creationOf(plan),
+      create,
+      input: body.input,
+      by: principal.name,
+      trace: call.trace,
+      ...ownKey(call),
+    }
+    await refuseLost(call, plan, command)
+    const done = await call.submit(command, { detail: { operation: body.operation ?? 'create' } })
     return acceptedReply(call, done)
   },
   listAllResources: (call) => findResources(call, null, call.query),
@@ -120,7 +120,9 @@ export const resourceHandlers: Handlers<Names> = {
   },
   async operate(call) {
     const { type, id, operation } = call.parameters
-    const done = await call.submit(request(call, type, id, operation, call.body), { detail: { operation } })
+    const command = request(call, type, id, operation, call.body)
+    await refuseLost(call, call.plan(type), command)
+    const done = await call.submit(command, { detail: { operation } })
     return acceptedReply(call, done)
   },
   async deleteResource(call) {
@@ -259,6 +261,26 @@ function request(
     tenant: call.principal.tenant ?? undefined,
     trace: call.trace,
     ...ownKey(call),
+  }
+}
+
+/** What a schema would drop without a word is refused: a mistyped name would be lost. Reasons that come before it are told first. */
+async function refuseLost(call: Call, plan: Plan, command: RequestOperation): Promise<void> {
+  const { operation, create, input } = command
+  try {
+    if (create !== undefined)
+      refuseUnknown(
+        'properties_invalid',
+        `The properties of the new ${plan.type} do not`,
+        plan.properties,
+        create.properties,
+      )
+    const known = plan.operations.get(operation)?.input
+    if (known) refuseUnknown('input_invalid', `The input of ${operation} of ${plan.type} does not`, known, input)
+  } catch (error) {
+    const before = await call.services.engine.wouldRefuse(command)
+    if (before === null) throw error
+    throw new HomeostatError(before.code, before.message, { details: before.details })
   }
 }
 

@@ -257,3 +257,11 @@ test('a worker completes the step it was asked for, with its key, and may do not
   await expect.poll(async () => (await complete(key())).status).toBe(200)
   expect((await shop.ask('GET', `/v1/runs/${run.id}?wait=30`)).json).toMatchObject({ state: 'succeeded' })
 })
+
+test('a token with scopes beyond its role could do nothing: it is refused', async () => {
+  const body = { name: 'x', role: 'viewer', scopes: ['read', 'operate'] }
+  const { status, json } = await shop.ask('POST', '/v1/tokens', { body })
+  expect([status, json.code]).toEqual([400, 'request_invalid'])
+  expect(json.detail).toContain('viewer does not have operate')
+  expect((await shop.ask('GET', '/v1/tokens')).json.items).toEqual([])
+})

@@ -346,3 +346,56 @@ test('a list of runs tells why those that ended failed, each of its own, and loo
   // Once of each: who cancelled it was told already.
   expect(lookedUp.mock.calls.length).toBeLessThanOrEqual(2)
 })
+
+test('a name that the schema does not know is refused, not dropped: it may be a mistyped one', async () => {
+  const made = await create('b-1', { properties: { size: 1, lable: 'x' } })
+  expect(made.json).toMatchObject({
+    code: 'properties_invalid',
+    detail: 'The properties of the new shop.box do not fit: lable: there is no such name. Did you mean label?',
+  })
+  await ended((await create('b-1')).json.run.id)
+  const grow = (body: object) => shop.ask('POST', '/v1/resources/shop.box/b-1:grow', { body })
+  expect((await grow({ size: 2, sise: 3 })).json).toMatchObject({
+    code: 'input_invalid',
+    detail: expect.stringContaining('Did you mean size?'),
+  })
+  // Reasons come in order: first whether it is there, and may be asked.
+  const seal = (id: string) => shop.ask('POST', `/v1/resources/shop.box/${id}:grow`, { body: { nix: 1 } })
+  expect((await seal('nowhere')).json.code).toBe('resource_not_found')
+  await ended((await shop.ask('POST', '/v1/resources/shop.box/b-1:seal')).json.run.id)
+  expect((await seal('b-1')).json.code).toBe('operation_not_allowed')
+  const line = JSON.stringify({ id: 'b-2', status: 'Ready', properties: { size: 1, colour: 'red' } })
+  const headers = { 'content-type': 'application/x-ndjson' }
+  const taken = await shop.ask('POST', '/v1/resources/shop.box:import?reason=test', { text: line, headers })
+  expect(taken.json).toMatchObject({ imported: 0, refused: [{ line: 1, code: 'properties_invalid' }] })
+  const bulk = { filter: { type: 'shop.box' }, operation: 'grow', input: { sise: 1 }, reason: 'test' }
+  expect((await shop.ask('POST', '/v1/bulk', { body: bulk })).json.code).toBe('input_invalid')
+})
+
+test('a status that nothing has is refused in filters: an empty list would be believed', async () => {
+  const asked = (path: string) => shop.ask('GET', path)
+  expect((await asked('/v1/resources/shop.box?status=Redy')).json).toMatchObject({
+    code: 'status_unknown',
+    detail: expect.stringMatching(/'Redy' is no status of shop.box. It has .*Ready/),
+  })
+  expect((await asked('/v1/resources?status=Redy')).json.code).toBe('status_unknown')
+  expect((await asked('/v1/resources?status=Standing')).status).toBe(200)
+  const filter = { type: 'shop.box', status: ['Redy'] }
+  const bulk = { filter, operation: 'seal', reason: 'test', dryRun: true }
+  expect((await shop.ask('POST', '/v1/bulk', { body: bulk })).json.code).toBe('status_unknown')
+})
+
+test.each([
+  [
+    'POST',
+    '/v1/resources/shop.box',
+    { text: 'x', headers: { 'content-type': 'text/plain' } },
+    'Content-Type: application/json',
+  ],
+  ['POST', '/v1/resources/shop.box', { text: `"${'x'.repeat(1_100_000)}"` }, '1 MB of JSON'],
+  ['GET', '/v1/resources/shop.box/%E0%A4%A', {}, 'two hex digits'],
+])('what is wrong outside the contract says what would be right: %s %s', async (method, path, given, words) => {
+  const { status, json } = await shop.ask(method, path, given)
+  expect(status).toBeLessThan(500)
+  expect(json.detail).toContain(words)
+})

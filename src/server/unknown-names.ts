@@ -1,0 +1,55 @@
+// Names in what somebody sent that a lifecycle's own schema does not know. An object of zod drops them without a word: whoever has
+// mistyped a name would be told 'accepted', and what he gave be lost. Schemas that are made otherwise judge for themselves.
+import { editDistance } from '../base/edit-distance.ts'
+import { HomeostatError, type ErrorCode } from '../base/errors.ts'
+
+/** What is read of a schema of zod; anything may be missing. */
+interface Inside {
+  readonly type?: string
+  readonly shape?: Readonly<Record<string, unknown>>
+  /** Takes, or refuses, all other names. */
+  readonly catchall?: unknown
+  readonly innerType?: unknown
+  readonly element?: unknown
+  readonly valueType?: unknown
+  readonly in?: unknown
+}
+
+const insideOf = (schema: unknown): Inside =>
+  (schema as { readonly _zod?: { readonly def?: Inside } } | null | undefined)?._zod?.def ?? {}
+
+/** Throws for the first of them, with what may have been meant. `what` is the beginning of a sentence that goes on with 'fit'. */
+export function refuseUnknown(code: ErrorCode, what: string, schema: unknown, given: unknown): void {
+  const [odd] = unknownIn(schema, given, '')
+  if (odd === undefined) return
+  const { path, known } = odd
+  const near = known.filter((name) => editDistance(name.toLowerCase(), odd.name.toLowerCase()) <= 2)
+  const hint = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : `There is: ${known.join(', ') || 'nothing'}.`
+  const message = `${what} fit: ${path}: there is no such name. ${hint}`
+  throw new HomeostatError(code, message, { details: [`${path}: there is no such name`] })
+}
+
+interface Odd {
+  readonly path: string
+  readonly name: string
+  readonly known: readonly string[]
+}
+
+function unknownIn(schema: unknown, given: unknown, path: string): Odd[] {
+  const { type, shape, catchall, innerType, element, valueType, in: first } = insideOf(schema)
+  if (innerType !== undefined) return unknownIn(innerType, given, path)
+  if (type === 'pipe') return unknownIn(first, given, path)
+  if (typeof given !== 'object' || given === null) return []
+  if (type === 'array')
+    return Array.isArray(given) ? given.flatMap((one, index) => unknownIn(element, one, `${path}${index}.`)) : []
+  if (Array.isArray(given)) return []
+  if (type === 'record')
+    return Object.entries(given).flatMap(([name, one]) => unknownIn(valueType, one, `${path}${name}.`))
+  if (type !== 'object' || shape === undefined || catchall !== undefined) return []
+  const known = Object.keys(shape)
+  return Object.entries(given).flatMap(([name, one]) =>
+    Object.hasOwn(shape, name)
+      ? unknownIn(shape[name], one, `${path}${name}.`)
+      : [{ path: `${path}${name}`.slice(0, 200), name: name.slice(0, 100), known }],
+  )
+}

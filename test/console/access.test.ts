@@ -183,6 +183,24 @@ test(
   patienceMs,
 )
 
+test('a ticket that was spent says so, and what else lets in', async () => {
+  const { browser, scene } = stage
+  const late = await visit(browser, scene, 'light')
+  await late.page.goto(`${scene.url}/#ticket=${scene.ticket()}`)
+  await late.sees('The ticket is not valid: it was used already, or it is too old.')
+  expect(await late.barriers()).toEqual([])
+  await late.page.close()
+})
+
+test('a browser that lets no page copy: the text is shown to be taken by hand', async () => {
+  const { visitor } = stage
+  await visitor.page.evaluate('Object.defineProperty(navigator, "clipboard", { value: undefined, configurable: true })')
+  await visitor.go('/resources/opensds.volume/orders')
+  await visitor.page.locator('.title').getByRole('button', { name: 'CLI' }).click()
+  await visitor.sees(/does not let the page copy\. Take it from here: homeostat why opensds\.volume\/orders/)
+  await visitor.page.reload()
+})
+
 test('the audit names who did what and why, is filtered, and exported whole in both forms', async () => {
   const { visitor } = stage
   await visitor.go('/audit')
@@ -209,6 +227,31 @@ test('the audit names who did what and why, is filtered, and exported whole in b
   const entries = jsonl.lines.map((line) => JSON.parse(line) as { readonly n: number })
   expect(entries.map(({ n }) => n)).toEqual(entries.map((_, index) => index + 1))
 })
+
+test(
+  'however long the audit is, the newest entries are listed, and the rest is said to be in an export',
+  async () => {
+    const { scene, visitor } = stage
+    for (let count = 0; count < 520; count++) await scene.api.call('clearFaults', {})
+    await scene.api.call('setHealingMode', {
+      path: { type: 'opensds.volume', status: 'Creating' },
+      body: { mode: 'auto', reason: 'the last word' },
+    })
+    // What a test before has filtered by is not to hold it back.
+    await visitor.go('/runs')
+    await visitor.sees('flink-live')
+    await visitor.go('/audit')
+    await visitor.sees('the last word')
+    await visitor.sees(/The newest 500 are listed; an export has all of them/)
+    expect(await visitor.page.locator('tbody tr').first().textContent()).toContain('the last word')
+    await scene.api.call('setHealingMode', {
+      path: { type: 'opensds.volume', status: 'Creating' },
+      body: { mode: 'auto', reason: 'one more' },
+    })
+    await visitor.sees('one more')
+  },
+  patienceMs,
+)
 
 test('after signing out nothing is shown', async () => {
   const { visitor } = stage

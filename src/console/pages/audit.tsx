@@ -1,4 +1,5 @@
 // Who did what, when, from where and why, with the chain of hashes verified, and an export for those who must keep it.
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, useCall, type AnswerOf } from '../api.ts'
 import { At, Empty, PageHead, Read, Table, Tag, useTitle } from '../parts/bits.tsx'
@@ -6,10 +7,12 @@ import { toast } from '../parts/toasts.tsx'
 
 type Entry = AnswerOf<'listAudit'>['items'][number]
 
-/** All entries, page by page. */
-async function readAll(): Promise<readonly Entry[]> {
+const shownMost = 500
+
+/** All entries after the one with this number, page by page, the oldest first. */
+async function readAfter(n: number): Promise<readonly Entry[]> {
   const all: Entry[] = []
-  for (let pageToken: string | undefined; ;) {
+  for (let pageToken = n === 0 ? undefined : String(n); ;) {
     const page = await api.call('listAudit', {
       query: { pageSize: 500, ...(pageToken === undefined ? {} : { pageToken }) },
     })
@@ -30,7 +33,7 @@ const columns = ['n', 'at', 'principal', 'address', 'tenant', 'action', 'target'
 const cell = (value: string | number | null) => `"${String(value ?? '').replaceAll('"', '""')}"`
 
 async function exportAs(form: 'jsonl' | 'csv'): Promise<void> {
-  const all = await readAll()
+  const all = await readAfter(0)
   const lines =
     form === 'jsonl'
       ? all.map((one) => JSON.stringify(one))
@@ -41,8 +44,16 @@ async function exportAs(form: 'jsonl' | 'csv'): Promise<void> {
 
 export default function Audit() {
   useTitle('Audit')
-  const audit = useCall('listAudit', { query: { pageSize: 500 } }, { everyMs: 5_000, keep: true })
   const chain = useCall('verifyAudit', {}, { everyMs: 30_000 })
+  // Entries are read from the oldest on: only who knows how many there are can ask for the newest.
+  const entries = chain.data?.entries ?? (chain.error === null ? undefined : 0)
+  const audit = useQuery({
+    queryKey: ['newestAudit', entries],
+    queryFn: async () => (await readAfter(Math.max(0, entries! - shownMost))).slice(-shownMost),
+    enabled: entries !== undefined,
+    refetchInterval: 5_000,
+    placeholderData: (before) => before,
+  })
   const [text, setText] = useState('')
   const fits = ({ principal, action, target, reason, outcome }: Entry) =>
     `${principal} ${action} ${target} ${reason} ${outcome}`.toLowerCase().includes(text.toLowerCase())
@@ -55,8 +66,10 @@ export default function Audit() {
             'Computing the chain of hashes ...'
           ) : chain.data.isSound ? (
             <>
-              <Tag tone="good">sound</Tag> All {chain.data.entries.toLocaleString('en')} entries fit their chain of
-              hashes.
+              <Tag tone="good">sound</Tag>{' '}
+              {chain.data.entries === 1 ? 'One entry' : `All ${chain.data.entries.toLocaleString('en')} entries`} fit
+              {chain.data.entries === 1 ? 's its' : ' their'} chain of hashes.
+              {chain.data.entries > shownMost && ` The newest ${shownMost} are listed; an export has all of them.`}
             </>
           ) : (
             <>
@@ -82,9 +95,14 @@ export default function Audit() {
       </PageHead>
       <div className="panel flush">
         <Read from={audit}>
-          {({ items }) => {
+          {(items) => {
             const shown = items.filter(fits).toReversed()
-            if (shown.length === 0) return <Empty title="Nothing fits." />
+            if (shown.length === 0)
+              return text === '' ? (
+                <Empty title="Nobody has changed anything yet.">Whatever changes something is listed here.</Empty>
+              ) : (
+                <Empty title="Nothing fits.">Take a part of the text away; older entries are in an export.</Empty>
+              )
             return (
               <Table heads={['When', 'Who', 'What', 'Target', 'Outcome', 'Why']}>
                 {shown.map((one) => (

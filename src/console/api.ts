@@ -2,7 +2,7 @@
 import { QueryClient, useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 import { HttpClient, type Given } from '../client/http-client.ts'
-import { HomeostatError } from '../base/errors.ts'
+import { codes, HomeostatError } from '../base/errors.ts'
 import type { Answer } from '../protocol/route.ts'
 import type { RouteName, Routes } from '../protocol/routes.ts'
 import { after, now } from './time.ts'
@@ -98,6 +98,10 @@ export function useCall<Name extends RouteName>(
     ...(keep ? { placeholderData: (before: unknown) => before as never } : {}),
   })
 }
+
+/** The server says that there is no such thing, or no longer. */
+export const isMissing = (error: unknown): error is HomeostatError =>
+  error instanceof HomeostatError && codes[error.code].http === 404
 
 /** A problem in words; codes are for programs. */
 export const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

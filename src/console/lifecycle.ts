@@ -44,11 +44,6 @@ export function useLifecycle(type: string): Lifecycle | undefined {
   return data as unknown as Lifecycle | undefined
 }
 
-export function useLifecycles(): readonly Lifecycle[] {
-  const { data } = useCall('listLifecycles', {})
-  return (data?.items ?? []).map(({ lifecycle }) => lifecycle as unknown as Lifecycle)
-}
-
 export const kindOf = (lifecycle: Lifecycle | undefined, status: string): Kind =>
   lifecycle?.statuses.find(({ name }) => name === status)?.kind ?? 'stable'
 

@@ -5,12 +5,12 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { Component, StrictMode, useEffect, type ReactNode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { HomeostatError } from '../base/errors.ts'
-import { queries, useCall, wordsOf } from './api.ts'
+import { askAgain, queries, useCall } from './api.ts'
 import { startLive } from './live.ts'
 import Fleet from './pages/fleet.tsx'
 import SignIn, { spendTicket } from './pages/sign-in.tsx'
 import { Acts } from './parts/act.tsx'
-import { Empty, Loading, PageHead, Problem } from './parts/bits.tsx'
+import { Empty, Loading, PageHead, Problem, useNow } from './parts/bits.tsx'
 import { later, readAhead } from './parts/later.tsx'
 import { applyScheme } from './parts/scheme.ts'
 import { Shell } from './parts/shell.tsx'
@@ -107,28 +107,44 @@ function Live({ children }: { readonly children: ReactNode }) {
   return children
 }
 
+/** Nobody answered when the page was opened: it is asked again until somebody does. */
+function Alone({ error }: { readonly error: unknown }) {
+  const at = useNow()
+  useEffect(askAgain, [at])
+  return (
+    <main>
+      <Problem error={error} />
+    </main>
+  )
+}
+
 function App() {
   // Nobody is asked for while somebody types his password.
   const isIn = queries.getQueryData(['getSession', {}]) !== undefined
   const session = useCall('getSession', {}, isIn ? { everyMs: 60_000 } : {})
   const { path } = usePlace()
-  if (session.error instanceof HomeostatError && session.error.code === 'unauthenticated')
-    return <SignIn hasEnded={session.data !== undefined} />
-  if (session.data === undefined) {
-    return session.error === null ? <Loading /> : <Problem error={wordsOf(session.error)} />
-  }
+  const isOut = session.error instanceof HomeostatError && session.error.code === 'unauthenticated'
+  const who = isOut || session.data === undefined ? null : `${session.data.principal} of ${session.data.tenant ?? ''}`
   return (
-    <SessionContext value={session.data}>
-      <Live>
-        <Acts>
-          <Shell>
-            <Guard at={path.join('/')}>
-              <Page />
-            </Guard>
-          </Shell>
-        </Acts>
-      </Live>
-    </SessionContext>
+    <Acts who={who}>
+      {isOut ? (
+        <SignIn hasEnded={session.data !== undefined} />
+      ) : session.data !== undefined ? (
+        <SessionContext value={session.data}>
+          <Live>
+            <Shell>
+              <Guard at={path.join('/')}>
+                <Page />
+              </Guard>
+            </Shell>
+          </Live>
+        </SessionContext>
+      ) : session.error === null ? (
+        <Loading />
+      ) : (
+        <Alone error={session.error} />
+      )}
+    </Acts>
   )
 }
 

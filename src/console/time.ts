@@ -46,6 +46,12 @@ const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-dig
 const day = new Intl.DateTimeFormat('en-GB', { day: '2-digit', month: 'short' })
 const full = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long' })
 
+/** The zone of all times that are shown: that of this browser. */
+export const zone = (): string =>
+  new Intl.DateTimeFormat('en-GB', { timeZoneName: 'short' })
+    .formatToParts()
+    .find(({ type }) => type === 'timeZoneName')?.value ?? ''
+
 export const clockTime = (text: string | number): string => clock.format(new Date(text))
 export const fullTime = (text: string | number): string => full.format(new Date(text))
 

@@ -43,7 +43,7 @@ interface Button {
 }
 
 export function buttonsOf({ name, text }: { readonly name: string; readonly text: string }): Button[] {
-  return [...text.matchAll(/<(button|ActButton|Copy)\b/g)].flatMap(({ index, 1: element }) => {
+  return [...text.matchAll(/<(button|ActButton|AskButton|Copy)\b/g)].flatMap(({ index, 1: element }) => {
     const end = endOfTag(text, index)
     const tag = text.slice(index, end)
     const given = /(?:aria-label|label)=(?:"([^"]*)"|\{`([^`$]*)|\{([^}]*)\})/.exec(tag)

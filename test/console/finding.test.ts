@@ -99,7 +99,7 @@ test('every filter of the resources is in the address, and an address brings eve
   const { visitor } = stage
   const { page } = visitor
   await visitor.go('/resources')
-  await visitor.sees(/^1\d fit/)
+  await visitor.sees(/^1\d in all/)
   await visitor.choose('Type', 'opensds.volume')
   await page.waitForURL('**/resources?type=opensds.volume')
   await visitor.sees('8 fit')

@@ -96,6 +96,13 @@ test(
     await scene.kill()
     await visitor.sees(/The server does not answer/)
     await visitor.sees(/What you see is from/)
+    // Also to who has scrolled away from the top.
+    await visitor.page.evaluate('scrollTo(0, 300)')
+    const { y } = (await visitor.page.locator('.down[role=alert]').boundingBox())!
+    expect(y).toBeGreaterThanOrEqual(0)
+    // Read out once, not every second.
+    const told = await visitor.page.locator('.down strong').evaluate((one) => one.childNodes[0]!.textContent)
+    expect(told).toBe('The server does not answer')
     expect(await visitor.barriers()).toEqual([])
     await visitor.shot('server-gone')
     await scene.start()
@@ -184,6 +191,72 @@ test('a session that ends under an open page is said; signed in again, one is wh
   expect(bob.page.url()).toBe(`${scene.url}/resources/opensds.volume/mail`)
   await bob.page.close()
 })
+
+test('a session that ends while something is typed: the same person finds it as it was, another finds nothing of it', async () => {
+  const { browser, scene } = stage
+  const eve = await visit(browser, scene, 'light')
+  await createAccount('eve')
+  await createAccount('oscar')
+  await eve.page.goto(`${scene.url}/resources/opensds.volume/mail`)
+  await eve.signIn('eve', password)
+  await eve.click('extend')
+  await eve.type(/^size/, '777')
+  const change = async (to: string) =>
+    scene.api.call('setPassword', { path: { account: 'eve' }, body: { password: to } })
+  await change('quite another password')
+  await eve.sees('Your session has ended.')
+  expect(await eve.page.getByRole('dialog').count()).toBe(0)
+  await eve.signIn('eve', 'quite another password')
+  await eve.page.getByRole('dialog', { name: 'extend mail' }).waitFor()
+  expect(await eve.page.getByLabel(/^size/).inputValue()).toBe('777')
+  await change(password)
+  await eve.sees('Your session has ended.')
+  await eve.signIn('oscar', password)
+  await eve.stands('Available')
+  expect(await eve.page.getByRole('dialog').count()).toBe(0)
+  await eve.page.close()
+})
+
+test(
+  'a type that a new version of the server no longer declares is not shown as if it were still there',
+  async () => {
+    const { scene, visitor, browser } = stage
+    await scene.api.call('createResource', {
+      path: { type: 'archive.tape' },
+      body: { id: 'reel', properties: { shelf: 1 } },
+    })
+    await createAccount('trudy', 'admin')
+    const addresses = {
+      '/resources/archive.tape/reel': 'There is no archive.tape reel any more.',
+      '/lifecycles/archive.tape': 'There is no lifecycle archive.tape.',
+      '/lifecycles/archive.tape/rehearsal': 'There is no lifecycle archive.tape.',
+      '/resources?type=archive.tape': 'There is no lifecycle archive.tape.',
+    }
+    const open = Object.entries(addresses).map(async ([address, then]) => {
+      const one = await visit(browser, scene, 'light')
+      await one.page.goto(scene.url + address)
+      await one.signIn('trudy', password)
+      await one.sees(/^reel$|archive\.tape/)
+      return { one, then }
+    })
+    const pages = await Promise.all(open)
+    await scene.kill()
+    await scene.start({ withoutTapes: true })
+    for (const { one, then } of pages) {
+      await one.sees(then)
+      expect(await one.page.locator('.loading').count()).toBe(0)
+      await one.page.close()
+    }
+    // An address of the first page that names it shows another one.
+    await visitor.go('/?type=archive.tape')
+    await visitor.page.locator('.types a[aria-current]').waitFor()
+    await scene.kill()
+    await scene.start()
+    await visitor.page.locator('.types', { hasText: 'archive.tape' }).waitFor()
+    visitor.excuse(/ERR_|Failed to load resource|network|404/i)
+  },
+  patienceMs,
+)
 
 /** Whose pages are not read ahead before they are let go on: the first that is read ahead is held back until then. */
 async function visitUnread(name: string) {

@@ -92,6 +92,66 @@ test(
   patienceMs,
 )
 
+/** What a person needs to read is neither outside of the screen nor cut off: but what scrolls within itself, and what is meant to. */
+const cut = `(() => {
+  const found = []
+  for (const one of document.querySelectorAll('main *')) {
+    const own = [...one.childNodes].find((node) => node.nodeType === 3 && node.textContent.trim() !== '')
+    if (own === undefined || one.closest('svg, .hidden, .choices, .tip, .feed, .why, option, summary')) continue
+    const range = document.createRange()
+    range.selectNodeContents(own)
+    const { left, right, width } = range.getBoundingClientRect()
+    if (width === 0) continue
+    for (let box = one; box !== null; box = box.parentElement) {
+      const { overflowX, textOverflow } = getComputedStyle(box)
+      const edges = box.getBoundingClientRect()
+      if (/auto|scroll/.test(overflowX) || textOverflow === 'ellipsis') break
+      const isCut = /hidden|clip/.test(overflowX) && (right > edges.right + 1 || left < edges.left - 1)
+      if (!isCut && (box !== document.body || right <= innerWidth + 1)) continue
+      found.push(own.textContent)
+      break
+    }
+  }
+  return found
+})()`
+
+/** Of the reader's own choice in the browser; 16 unless he changes it. */
+async function setTextSize(standard: number): Promise<void> {
+  const session = await stage.visitor.page.context().newCDPSession(stage.visitor.page)
+  await session.send('Page.setFontSizes', { fontSizes: { standard } })
+}
+
+test.each([
+  [360, 16],
+  [768, 16],
+  [1_024, 16],
+  [1_440, 32],
+  [768, 32],
+])(
+  'on a screen of %i px with text of %i px no page is wider than the screen, and nothing is cut off',
+  async (width, text) => {
+    const { scene, visitor } = stage
+    // Something was healed: the board of it is the widest there.
+    if (width === 360)
+      await scene.api.call('approveHealing', { body: { type: 'opensds.volume', id: 'archive', reason: 'to be seen' } })
+    await setTextSize(text)
+    await visitor.page.setViewportSize({ width, height: 844 })
+    const { items } = await scene.api.call('listRuns', { query: { state: 'live', pageSize: 1 } })
+    const addresses = new Set(pages.filter(([, , to]) => !to.endsWith('nobody')).map(([, , to]) => to))
+    for (const address of addresses) {
+      await visitor.go(address.replace('{run}', items[0]!.id))
+      await visitor.page.locator('main h1').first().waitFor()
+      await visitor.page.locator('main .loading').first().waitFor({ state: 'detached' })
+      expect(await visitor.page.evaluate('document.documentElement.scrollWidth'), address).toBeLessThanOrEqual(width)
+      expect(await visitor.page.evaluate(cut), address).toEqual([])
+      await visitor.shot(`${width}-${text}${address.replace(/\W+/g, '-')}`)
+    }
+    await setTextSize(16)
+    await visitor.page.setViewportSize({ width: 1440, height: 900 })
+  },
+  patienceMs,
+)
+
 test('the colours are those of the system until somebody chooses, and the choice is kept', async () => {
   const { visitor } = stage
   const ground = () => visitor.page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor')

@@ -14,17 +14,18 @@ export interface SceneSettings {
   readonly port: number
   readonly console: string
   readonly adminToken: string
+  readonly withoutTapes?: boolean
 }
 
-const { folder, port, console, adminToken } = JSON.parse(process.argv[2]!) as SceneSettings
+const { folder, port, console, adminToken, withoutTapes = false } = JSON.parse(process.argv[2]!) as SceneSettings
 const world = openLocalWorld({ directory: `${folder}/world` })
 const engine = createEngine({
   store: openSqliteStore({ file: `${folder}/homeostat.db` }),
-  lifecycles: { ...sahara.sahara, ...opensds.opensds, tape: tapes },
+  lifecycles: { ...sahara.sahara, ...opensds.opensds, ...(withoutTapes ? {} : { tape: tapes }) },
   drivers: {
     ...sahara.createDrivers(sahara.createWorldBackend(world)),
     ...opensds.createDrivers(opensds.createWorldBackend(world, { capacity: 10_000 })),
-    tape: createTapeDriver(),
+    ...(withoutTapes ? {} : { tape: createTapeDriver() }),
   },
   options: {
     name: 'scene',

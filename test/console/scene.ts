@@ -19,8 +19,8 @@ export interface Scene {
   /** Stands still, as a machine does that swaps or sleeps; until it is woken. */
   freeze(): void
   wake(): void
-  /** Again, on the same port and the same files. */
-  start(): Promise<void>
+  /** Again, on the same port and the same files; as after a new version that declares no tapes, when it is told so. */
+  start(change?: { readonly withoutTapes: boolean }): Promise<void>
   /** Ends everything and removes its files. */
   close(): Promise<void>
 }
@@ -57,8 +57,8 @@ export async function openScene(): Promise<Scene> {
   let isRunning = false
   let kill = async () => {}
   let signal: (name: 'SIGSTOP' | 'SIGCONT') => void = () => {}
-  const start = async () => {
-    const child = fork(new URL('./scene-process.ts', import.meta.url), [JSON.stringify(settings)], {
+  const start = async (change: { readonly withoutTapes?: boolean } = {}) => {
+    const child = fork(new URL('./scene-process.ts', import.meta.url), [JSON.stringify({ ...settings, ...change })], {
       execArgv: ['--conditions=source'],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     })

@@ -35,7 +35,11 @@ export default function Events() {
       </PageHead>
       <div className="panel flush">
         {shown.length === 0 ? (
-          <Empty title="No event fits." />
+          events.length === 0 ? (
+            <Empty title="Nothing has happened yet.">Every change of a resource is listed here as it happens.</Empty>
+          ) : (
+            <Empty title="No event fits.">Of the newest {events.length}, none contains what was typed.</Empty>
+          )
         ) : (
           <ol className="timeline of-all">
             {shown.map(({ data }) => (
@@ -48,7 +52,10 @@ export default function Events() {
                 )}
                 <details>
                   <summary>
-                    <b>{spaced(data.kind)}</b> <span>{eventWords(data)}</span> <span className="quiet">{data.by}</span>
+                    <span className="words">{eventWords(data)}</span>{' '}
+                    <span className="quiet">
+                      {spaced(data.kind)}, by {data.by}
+                    </span>
                   </summary>
                   <Json value={data} />
                 </details>

@@ -35,7 +35,9 @@ export default function Fleet() {
         <Attention
           moving={moving.data?.items ?? []}
           failed={failed.data?.items ?? []}
-          isRead={failed.data !== undefined}
+          isRead={failed.data !== undefined && counts.data !== undefined}
+          isEmpty={counts.data?.items.every((one) => sum(one.counts) === 0) === true}
+          hasMore={failed.data?.nextPageToken != null}
         />
         {seesAll ? (
           <Panel title="Over time" actions={<RangeChooser />}>
@@ -144,10 +146,16 @@ function Attention({
   moving,
   failed,
   isRead,
+  isEmpty,
+  hasMore,
 }: {
   readonly moving: readonly Resource[]
   readonly failed: readonly Resource[]
   readonly isRead: boolean
+  /** Nothing was ever created. */
+  readonly isEmpty: boolean
+  /** Of the failed ones, these are the first. */
+  readonly hasMore: boolean
 }) {
   const stuck = useCall('listStuck', { query: { pageSize: 100 } }, { everyMs: 5_000 })
   const preview = useCall('previewHealing', { query: { pageSize: 100 } }, { everyMs: 5_000 })
@@ -198,16 +206,23 @@ function Attention({
       words: `${resource.run!.operation}, step ${resource.run!.step ?? ''}: ${failures.get(nameOf(resource)) ?? resource.run!.progress}`,
     })),
   ]
+  const count = `${rows.length}${hasMore || stuck.data?.nextPageToken != null ? '+' : ''}`
   return (
     <Panel
       title="Needs attention"
-      note={rows.length === 0 ? undefined : `${rows.length}`}
+      note={rows.length === 0 ? undefined : count}
       actions={<Link href="/stuck">By cause</Link>}
     >
       {rows.length === 0 ? (
-        isRead && (
+        isRead &&
+        (isEmpty ? (
+          <Empty title="Nothing has been created yet.">
+            <Link href="/resources">Choose a type under Resources</Link>, then Create; or read{' '}
+            <Link href="/lifecycles">what is declared</Link>.
+          </Empty>
+        ) : (
           <Empty title="Nothing is stuck and nothing has failed.">What is in transition goes on by itself.</Empty>
-        )
+        ))
       ) : (
         <ul className="attention">
           {rows.slice(0, 8).map(({ resource, tone, mark, words }) => (
@@ -232,7 +247,7 @@ function Attention({
       )}
       {rows.length > 8 && (
         <p className="more">
-          <Link href="/stuck">All {rows.length}</Link>
+          <Link href="/stuck">All {count}</Link>
         </p>
       )}
     </Panel>
@@ -246,8 +261,11 @@ function Lifecycles({ items, moving }: { readonly items: Counted; readonly movin
   const [first, setFirst] = useState('')
   const largest = () => items.toSorted((one, other) => sum(other.counts) - sum(one.counts))[0]?.type
   const telling = stuck.data === undefined ? '' : (stuck.data.items[0]?.resource.type ?? moving[0]?.type ?? largest())
-  if (first === '' && telling !== undefined && telling !== '') setFirst(telling)
-  const chosen = query.get('type') ?? first
+  // An address may name what is no longer declared, and so may what was chosen before the server was started anew.
+  const isDeclared = (type: string | null | undefined) => items.some((one) => one.type === type)
+  if (!isDeclared(first) && isDeclared(telling)) setFirst(telling!)
+  const asked = query.get('type')
+  const chosen = isDeclared(asked) ? asked! : isDeclared(first) ? first : ''
   const listed = items.toSorted((one, other) => Number(sum(one.counts) === 0) - Number(sum(other.counts) === 0))
   const counts = items.find(({ type }) => type === chosen)?.counts ?? {}
   const placed = useCall('placeLifecycle', { path: { type: chosen } }, { enabled: chosen !== '', keep: true })

@@ -64,7 +64,7 @@ function Preview() {
       <Read from={preview}>
         {({ items, nextPageToken }) =>
           items.length === 0 ? (
-            <Empty title="Nothing is to be healed." />
+            <Empty title="Nothing is to be healed.">Nothing is stuck; what gets stuck is listed here by itself.</Empty>
           ) : (
             <ul className="rows-of">
               {items.map((one) => (
@@ -134,32 +134,21 @@ function Breakers({ healing }: { readonly healing: Healing }) {
 const Scoreboard = ({ healing: { scoreboard } }: { readonly healing: Healing }) => (
   <Panel title="What was healed">
     {scoreboard.length === 0 ? (
-      <Empty title="Nothing yet." />
+      <Empty title="Nothing yet.">What is healed is counted here, by the reason it was stuck.</Empty>
     ) : (
-      <table>
-        <thead>
-          <tr>
-            <th>Type</th>
-            <th>Status</th>
-            <th>Because</th>
-            <th className="right">Times</th>
-            <th>Last</th>
+      <Table heads={['Type', 'Status', 'Because', { right: 'Times' }, 'Last']}>
+        {scoreboard.map((row) => (
+          <tr key={`${row.type} ${row.status} ${row.found}`}>
+            <td className="mono">{row.type}</td>
+            <td>{row.status}</td>
+            <td>{foundWords[row.found] ?? row.found}</td>
+            <td className="right num">{row.count.toLocaleString('en')}</td>
+            <td>
+              <At time={row.lastAt} />
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {scoreboard.map((row) => (
-            <tr key={`${row.type} ${row.status} ${row.found}`}>
-              <td className="mono">{row.type}</td>
-              <td>{row.status}</td>
-              <td>{foundWords[row.found] ?? row.found}</td>
-              <td className="right num">{row.count}</td>
-              <td>
-                <At time={row.lastAt} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </Table>
     )}
   </Panel>
 )

@@ -1,9 +1,22 @@
 // One lifecycle: its picture with live figures, and its tables in words.
 import './lifecycle.css'
-import { useCall } from '../api.ts'
+import { isMissing, useCall } from '../api.ts'
 import { asCli } from '../copies.ts'
 import { creates, useLifecycle, type Lifecycle } from '../lifecycle.ts'
-import { Copy, Empty, Loading, PageHead, Panel, Read, Scroll, Status, Table, Tag, useTitle } from '../parts/bits.tsx'
+import {
+  Copy,
+  Empty,
+  Loading,
+  NoLifecycle,
+  PageHead,
+  Panel,
+  Read,
+  Scroll,
+  Status,
+  Table,
+  Tag,
+  useTitle,
+} from '../parts/bits.tsx'
 import { CreateButton } from '../parts/create.tsx'
 import { Diagram } from '../parts/diagram.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -11,6 +24,12 @@ import { address, go, Link, toList } from '../route.tsx'
 
 export default function LifecyclePage({ type }: { readonly type: string }) {
   useTitle(type)
+  const placed = useCall('placeLifecycle', { path: { type } })
+  if (isMissing(placed.error)) return <NoLifecycle type={type} reason={placed.error.message} />
+  return <Whole type={type} />
+}
+
+function Whole({ type }: { readonly type: string }) {
   const lifecycle = useLifecycle(type)
   const placed = useCall('placeLifecycle', { path: { type } })
   const counts = useCall('countResources', {}).data?.items.find((one) => one.type === type)?.counts ?? {}

@@ -2,7 +2,7 @@
 import { useCall, type AnswerOf } from '../api.ts'
 import { asCli, word } from '../copies.ts'
 import { useAct } from '../parts/act.tsx'
-import { At, Empty, PageHead, Panel, Read, ResourceLink, Table, Tag, useTitle } from '../parts/bits.tsx'
+import { AskButton, At, Empty, PageHead, Panel, Read, ResourceLink, Table, Tag, useTitle } from '../parts/bits.tsx'
 import { useRefusal } from '../session.tsx'
 
 type Orphan = AnswerOf<'listOrphans'>['items'][number]
@@ -116,33 +116,15 @@ function Buttons({ orphan }: { readonly orphan: Orphan }) {
     })
   return (
     <span className="row">
-      <button
-        type="button"
-        className="small"
-        disabled={mayNotSteer !== null}
-        title={mayNotSteer ?? undefined}
-        onClick={sweep}
-      >
+      <AskButton className="small" refusal={mayNotSteer} onClick={sweep}>
         Sweep ...
-      </button>
-      <button
-        type="button"
-        className="small"
-        disabled={mayNotSteer !== null}
-        title={mayNotSteer ?? undefined}
-        onClick={adopt}
-      >
+      </AskButton>
+      <AskButton className="small" refusal={mayNotSteer} onClick={adopt}>
         Adopt ...
-      </button>
-      <button
-        type="button"
-        className="small"
-        disabled={mayNotRepair !== null}
-        title={mayNotRepair ?? undefined}
-        onClick={writeOff}
-      >
+      </AskButton>
+      <AskButton className="small" refusal={mayNotRepair} onClick={writeOff}>
         Write off ...
-      </button>
+      </AskButton>
     </span>
   )
 }

@@ -2,10 +2,10 @@
 // The address holds what is played, what goes wrong, and the moment that is looked at.
 import './rehearsal.css'
 import { useState, type ReactNode } from 'react'
-import { useCall } from '../api.ts'
+import { isMissing, useCall } from '../api.ts'
 import { asCurl } from '../copies.ts'
 import { creates, kindOf, useLifecycle, type Lifecycle } from '../lifecycle.ts'
-import { Copy, Loading, PageHead, Panel, Read, Status, Tag, useTitle } from '../parts/bits.tsx'
+import { AskButton, Copy, Loading, NoLifecycle, PageHead, Panel, Read, Status, Tag, useTitle } from '../parts/bits.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Player } from '../parts/rehearsal-player.tsx'
 import { address, go, Link, usePlace, withQuery } from '../route.tsx'
@@ -14,6 +14,8 @@ import { useRefusal } from '../session.tsx'
 export default function Rehearsal({ type }: { readonly type: string }) {
   useTitle(`Rehearsal of ${type}`)
   const lifecycle = useLifecycle(type)
+  const placed = useCall('placeLifecycle', { path: { type } })
+  if (isMissing(placed.error)) return <NoLifecycle type={type} reason={placed.error.message} />
   return (
     <>
       <PageHead
@@ -219,14 +221,12 @@ function Everything(given: {
       title="Every fault at every moment"
       note="is each promise kept, whatever goes wrong and whenever?"
       actions={
-        <button
-          type="button"
-          disabled={refusal !== null || (wanted === asked && found.isFetching)}
-          title={refusal ?? undefined}
+        <AskButton
+          refusal={refusal ?? (wanted === asked && found.isFetching ? 'It is being tried.' : null)}
           onClick={() => (wanted === asked ? void found.refetch() : want(asked))}
         >
           Try all of {what}
-        </button>
+        </AskButton>
       }
     >
       {said ??

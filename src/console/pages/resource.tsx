@@ -1,6 +1,6 @@
 // One resource: where it stands and why, what happens next by itself, what may be asked of it, and everything that happened.
 import { useMemo } from 'react'
-import { useCall, type Event, type Resource } from '../api.ts'
+import { isMissing, useCall, type Event, type Resource } from '../api.ts'
 import { asCli, asCurl, word } from '../copies.ts'
 import { useLifecycle } from '../lifecycle.ts'
 import {
@@ -28,12 +28,17 @@ import { address, Link, toList } from '../route.tsx'
 export default function ResourcePage({ type, id }: { readonly type: string; readonly id: string }) {
   useTitle(id)
   const found = useCall('getResource', { path: { type, id } }, { keep: true })
-  if (found.error !== null && found.data === undefined && found.error.message.includes('no ')) {
+  if (isMissing(found.error)) {
     return (
       <>
         <PageHead title={<span className="mono">{id}</span>} />
-        <Empty title={`There is no ${type} ${id}.`}>
-          {found.error.message} <Link href={toList({ type })}>Others of this type</Link>
+        <Empty title={`There is no ${type} ${id}${found.data === undefined ? '' : ' any more'}.`}>
+          {found.error.message}{' '}
+          {found.error.code === 'type_unknown' ? (
+            <Link href="/lifecycles">Lifecycles that are</Link>
+          ) : (
+            <Link href={toList({ type })}>Others of this type</Link>
+          )}
         </Empty>
       </>
     )

@@ -3,16 +3,17 @@ import './resources.css'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef, useState } from 'react'
-import { api, useCall, type Resource } from '../api.ts'
+import { api, isMissing, useCall, type Resource } from '../api.ts'
 import { useLifecycle } from '../lifecycle.ts'
 import { Empty, Loading, PageHead, Problem, useSettled, useTitle } from '../parts/bits.tsx'
-import { ColumnChooser, useColumns, type Column } from '../parts/columns.tsx'
+import { ColumnChooser, gridOf, useColumns, type Column } from '../parts/columns.tsx'
 import { CreateButton } from '../parts/create.tsx'
 import { BulkButton } from '../parts/bulk-dialog.tsx'
 import { Views } from '../parts/views.tsx'
-import { go, toResource, usePlace, withQuery } from '../route.tsx'
+import { go, Link, toList, toResource, usePlace, withQuery } from '../route.tsx'
 
-const rowHeight = 40
+/** Of a row, in rem: it grows with the text. */
+const rowRem = 2.857
 const kinds = ['stable', 'transitional', 'failed', 'terminal'] as const
 
 export default function Resources() {
@@ -69,7 +70,12 @@ export default function Resources() {
     <>
       <PageHead
         title="Resources"
-        lead={countWords(total, list.data === undefined ? null : items.length, list.hasNextPage)}
+        lead={countWords(
+          total,
+          list.data === undefined ? null : items.length,
+          list.hasNextPage,
+          type !== '' || Object.keys(asked).length > 0,
+        )}
       >
         <ColumnChooser lifecycle={type === '' ? undefined : lifecycle} columns={columns} />
         {type !== '' && (
@@ -88,16 +94,14 @@ export default function Resources() {
       </PageHead>
       <Views search={query.toString()} />
       <Filters />
-      {list.error !== null && list.data === undefined ? (
+      {isMissing(list.error) ? (
+        <Empty title={`There is no lifecycle ${type}.`}>{list.error.message} Choose another type above.</Empty>
+      ) : list.error !== null && list.data === undefined ? (
         <Problem error={list.error} />
       ) : list.data === undefined || looksFurther ? (
         <Loading />
       ) : items.length === 0 ? (
-        <Empty title="Nothing fits.">
-          {location.search === ''
-            ? 'Nothing has been created yet: choose a type above, then Create.'
-            : 'Take a filter away, or look in another type.'}
-        </Empty>
+        <Nothing type={type} />
       ) : (
         <Rows
           items={items}
@@ -112,8 +116,32 @@ export default function Resources() {
   )
 }
 
+/** Nothing was found: because there is nothing yet, or because of the filters. */
+function Nothing({ type }: { readonly type: string }) {
+  const counts = useCall('countResources', {}).data?.items ?? []
+  const all = (of: string) =>
+    counts
+      .filter((one) => of === '' || one.type === of)
+      .flatMap((one) => Object.values(one.counts))
+      .reduce((some, count) => some + count, 0)
+  if (all(type) > 0) return <Empty title="Nothing fits.">Take a filter away, or look in another type.</Empty>
+  if (type !== '') return <Empty title={`There is no ${type} yet.`}>Create makes the first one.</Empty>
+  return (
+    <Empty title="Nothing has been created yet.">
+      {counts.length === 1 ? (
+        <>
+          <Link href={toList({ type: counts[0]!.type })}>Choose {counts[0]!.type}</Link>, then Create.
+        </>
+      ) : (
+        'Choose a type above, then Create.'
+      )}
+    </Empty>
+  )
+}
+
 /** Of what is too much to be counted at once: what was found so far. */
-function countWords(total: number | undefined, found: number | null, hasMore: boolean): string {
+function countWords(total: number | undefined, found: number | null, hasMore: boolean, isFiltered: boolean): string {
+  if (total !== undefined && !isFiltered) return `${total.toLocaleString('en')} in all`
   if (total !== undefined) return `${total.toLocaleString('en')} ${total === 1 ? 'fits' : 'fit'}`
   if (found === null) return 'Counting ...'
   return `${found.toLocaleString('en')} found so far${hasMore ? '; more as you scroll' : ''}`
@@ -222,14 +250,16 @@ function Rows(given: {
   readonly columns: readonly Column[]
 }) {
   const { items, hasMore, isReading, onMore, columns } = given
-  const gridTemplateColumns = columns.map(({ width }) => width).join(' ')
-  const minWidth = Math.max(760, columns.length * 125)
+  const { gridTemplateColumns, minWidth } = gridOf(columns)
+  const rowHeight = Math.round(rowRem * parseFloat(getComputedStyle(document.documentElement).fontSize))
   const box = useRef<HTMLDivElement>(null)
   const rows = useVirtualizer({
     count: items.length,
     getScrollElement: () => box.current,
     estimateSize: () => rowHeight,
     overscan: 12,
+    // Who comes back finds the list where he left it.
+    initialOffset: () => (history.state as { readonly rows?: number } | null)?.rows ?? 0,
   })
   const seen = rows.getVirtualItems()
   const lastSeen = seen.at(-1)?.index ?? 0
@@ -252,6 +282,7 @@ function Rows(given: {
           className="rows"
           style={{ height: `min(62vh, ${items.length * rowHeight}px)`, minWidth }}
           ref={box}
+          onScrollEnd={() => history.replaceState({ rows: box.current?.scrollTop ?? 0 }, '')}
           tabIndex={0}
           role="rowgroup"
           aria-label="Rows"

@@ -3,25 +3,31 @@ import { useState, type FormEvent } from 'react'
 import { api, queries, useCall, wordsOf } from '../api.ts'
 import { useTitle } from '../parts/bits.tsx'
 
+/** Why the ticket in the address did not let in. */
+let ticketFault = ''
+
 /** The ticket stands behind # so that no server's log has it. */
 export async function spendTicket(): Promise<void> {
   const ticket =
     new URLSearchParams(location.hash.slice(1)).get('ticket') ?? new URLSearchParams(location.search).get('ticket')
   if (ticket === null) return
   history.replaceState(null, '', location.pathname)
-  await api.call('signIn', { body: { ticket } }).catch(() => {})
+  await api.call('signIn', { body: { ticket } }).catch((error: unknown) => {
+    ticketFault = wordsOf(error)
+  })
 }
 
 export default function SignIn({ hasEnded }: { readonly hasEnded: boolean }) {
   const [account, setAccount] = useState('')
   const [password, setPassword] = useState('')
-  const [fault, setFault] = useState('')
+  const [fault, setFault] = useState(ticketFault)
   useTitle('Sign in')
   const oidc = useCall('signInWays', {}).data?.oidc ?? null
   const submit = async (event: FormEvent) => {
     event.preventDefault()
     try {
       await api.call('signIn', { body: { account, password } })
+      ticketFault = ''
       setPassword('')
       // What was read for somebody else is not shown to this one.
       await queries.resetQueries()
@@ -51,6 +57,9 @@ export default function SignIn({ hasEnded }: { readonly hasEnded: boolean }) {
           <label htmlFor="account">Account</label>
           <input
             id="account"
+            // There is nothing else to do here.
+            // oxlint-disable-next-line jsx-a11y/no-autofocus
+            autoFocus
             autoComplete="username"
             required
             value={account}

@@ -3,7 +3,7 @@ import './workers.css'
 import { useCall, type AnswerOf } from '../api.ts'
 import { asCli, word } from '../copies.ts'
 import { useAct } from '../parts/act.tsx'
-import { At, Countdown, PageHead, Panel, Read, Scroll, Table, Tag, useTitle } from '../parts/bits.tsx'
+import { AskButton, At, Countdown, PageHead, Panel, Read, Scroll, Table, Tag, useTitle } from '../parts/bits.tsx'
 import { useRefusal } from '../session.tsx'
 import { span } from '../time.ts'
 
@@ -98,7 +98,7 @@ function WorkerTable({ items, lanes }: { readonly items: readonly Worker[]; read
     })
   }
   return (
-    <Table heads={['No', 'Name', 'State', 'Started', 'Last beat', 'Lease']} hasActions>
+    <Table heads={['No', 'Name', 'State', 'Started', 'Last beat', 'Lease ends']} hasActions>
       {items.map((one) => {
         const drained = drains.find(({ worker }) => worker === one.no)
         return (
@@ -128,15 +128,9 @@ function WorkerTable({ items, lanes }: { readonly items: readonly Worker[]; read
             <td>{one.state === 'live' ? <Countdown to={one.leaseUntil} /> : <At time={one.leaseUntil} />}</td>
             <td className="right">
               {one.state === 'live' && drained === undefined && (
-                <button
-                  type="button"
-                  className="small"
-                  disabled={refusal !== null}
-                  title={refusal ?? undefined}
-                  onClick={() => drain(one)}
-                >
+                <AskButton className="small" refusal={refusal} onClick={() => drain(one)}>
                   Drain ...
-                </button>
+                </AskButton>
               )}
             </td>
           </tr>

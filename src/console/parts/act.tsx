@@ -6,7 +6,7 @@ import type { RouteName } from '../../protocol/routes.ts'
 import { api, queries, wordsOf, type AnswerOf } from '../api.ts'
 import { asCurl } from '../copies.ts'
 import type { Schema } from '../lifecycle.ts'
-import { Copy } from './bits.tsx'
+import { AskButton, Copy } from './bits.tsx'
 import { Dialog } from './dialog.tsx'
 import { Fields, inputOf, typedDefaults, type Typed } from './fields.tsx'
 import { Icon } from './icon.tsx'
@@ -54,32 +54,31 @@ export function ActButton<Name extends RouteName>(given: {
   readonly children: ReactNode
 }) {
   const act = useAct()
-  const refusal = given.refusal ?? null
   return (
-    <button
-      type="button"
-      className={given.className}
-      disabled={refusal !== null}
-      title={refusal ?? undefined}
-      onClick={() => act(given.act)}
-    >
+    <AskButton className={given.className} refusal={given.refusal ?? null} onClick={() => act(given.act)}>
       {given.children}
-    </button>
+    </AskButton>
   )
 }
 
-export function Acts({ children }: { readonly children: ReactNode }) {
-  const [act, setAct] = useState<Act | null>(null)
-  const open = useMemo(() => (next: Act<never>) => setAct(next as unknown as Act), [])
+/**
+ * Holds the dialog that is open, for whoever is signed in. While nobody is, it waits out of sight: who signs in again goes on where he
+ * was with all that he had typed, and somebody else sees nothing of it.
+ */
+export function Acts({ who, children }: { readonly who: string | null; readonly children: ReactNode }) {
+  const [opened, setOpened] = useState<{ readonly act: Act; readonly by: string | null } | null>(null)
+  const open = useMemo(() => (next: Act<never>) => setOpened({ act: next as unknown as Act, by: who }), [who])
+  if (opened !== null && who !== null && opened.by !== who) setOpened(null)
   return (
     <ActContext value={open}>
       {children}
-      {act !== null && <ActDialog act={act} onClose={() => setAct(null)} />}
+      {opened !== null && <ActDialog act={opened.act} isAway={who === null} onClose={() => setOpened(null)} />}
     </ActContext>
   )
 }
 
-function ActDialog({ act, onClose }: { readonly act: Act; readonly onClose: () => void }) {
+function ActDialog(given: { readonly act: Act; readonly isAway: boolean; readonly onClose: () => void }) {
+  const { act, isAway, onClose } = given
   const [typed, setTyped] = useState<Typed>(() => ({ ...typedDefaults(act.schema ?? null), ...act.start }))
   const [reason, setReason] = useState('')
   const [confirmed, setConfirmed] = useState('')
@@ -110,7 +109,7 @@ function ActDialog({ act, onClose }: { readonly act: Act; readonly onClose: () =
   }
   if (shown !== null) {
     return (
-      <Dialog title={act.title} onClose={onClose}>
+      <Dialog title={act.title} isAway={isAway} onClose={onClose}>
         <div className="body">{shown}</div>
         <footer>
           <button type="button" className="primary" onClick={onClose}>
@@ -121,7 +120,7 @@ function ActDialog({ act, onClose }: { readonly act: Act; readonly onClose: () =
     )
   }
   return (
-    <Dialog title={act.title} onClose={onClose}>
+    <Dialog title={act.title} isAway={isAway} onClose={onClose}>
       <form onSubmit={(event) => void submit(event)}>
         <div className="body">
           <div className="words">{act.words}</div>
@@ -169,7 +168,12 @@ function ActDialog({ act, onClose }: { readonly act: Act; readonly onClose: () =
           <button type="button" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" className={act.danger === true ? 'danger' : 'primary'} disabled={!isReady || isBusy}>
+          <button
+            type="submit"
+            className={act.danger === true ? 'danger' : 'primary'}
+            disabled={!isReady}
+            aria-busy={isBusy}
+          >
             {act.does}
           </button>
         </footer>

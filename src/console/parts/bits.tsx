@@ -1,7 +1,7 @@
 // Small parts that every page is made of: badges, ages, clocks, copying, and what is shown when there is nothing to show.
 import { useEffect, useState, useSyncExternalStore, type ReactNode } from 'react'
 import type { UseQueryResult } from '@tanstack/react-query'
-import { queries, wordsOf } from '../api.ts'
+import { isMissing, queries, useDownSince, wordsOf } from '../api.ts'
 import type { Kind } from '../lifecycle.ts'
 import { Link } from '../route.tsx'
 import { after, clockTime, every, fullTime, millis, now, shortTime, span, spanPassed, spanTicking } from '../time.ts'
@@ -121,6 +121,16 @@ export const Empty = ({ title, children }: { readonly title: string; readonly ch
   </div>
 )
 
+/** Never declared, or no longer since the server was started anew. */
+export const NoLifecycle = ({ type, reason }: { readonly type: string; readonly reason: string }) => (
+  <>
+    <PageHead title={<span className="mono">{type}</span>} />
+    <Empty title={`There is no lifecycle ${type}.`}>
+      {reason} <Link href="/lifecycles">Those that are</Link>
+    </Empty>
+  </>
+)
+
 /** What was asked for could not be read: what it was, and what to do. */
 export const Problem = ({ error }: { readonly error: unknown }) => (
   <div className="problem" role="alert">
@@ -137,7 +147,7 @@ export const Problem = ({ error }: { readonly error: unknown }) => (
   </div>
 )
 
-/** Waiting, failed, or there. What was there once stays while it is read anew. */
+/** Waiting, failed, or there. What was there once stays while it is read anew; but not what is gone, and not as if it were new. */
 export function Read<T>({
   from,
   children,
@@ -145,9 +155,27 @@ export function Read<T>({
   readonly from: Pick<UseQueryResult<T, Error>, 'data' | 'error'>
   readonly children: (data: T) => ReactNode
 }) {
-  if (from.data !== undefined) return <>{children(from.data)}</>
-  if (from.error !== null) return <Problem error={from.error} />
-  return <Loading />
+  if (from.data === undefined || isMissing(from.error))
+    return from.error === null ? <Loading /> : <Problem error={from.error} />
+  return (
+    <>
+      {from.error !== null && <Old error={from.error} since={from.dataUpdatedAt} />}
+      {children(from.data)}
+    </>
+  )
+}
+
+/** What follows could not be read anew. While nobody answers at all, the bar above says so for the whole page. */
+function Old({ error, since }: { readonly error: Error; readonly since: number }) {
+  if (useDownSince() !== null) return null
+  return (
+    <div className="problem" role="alert">
+      <Icon name="alert" />
+      <div>
+        <strong>What you see is from {clockTime(since)}.</strong> It could not be read anew: {wordsOf(error)}
+      </div>
+    </div>
+  )
 }
 
 /** Shown only when it takes long enough to be noticed (the style sheet waits). */
@@ -175,12 +203,40 @@ export function Copy({
   readonly icon?: IconName
 }) {
   const copy = async () => {
-    await navigator.clipboard.writeText(text)
-    toast('good', `Copied: ${text.length > 80 ? `${text.slice(0, 77)}...` : text}`)
+    try {
+      // Without https, and not on this machine, browsers have no clipboard for pages.
+      await navigator.clipboard.writeText(text)
+      toast('good', `Copied: ${text.length > 80 ? `${text.slice(0, 77)}...` : text}`)
+    } catch {
+      toast('bad', `This browser does not let the page copy. Take it from here: ${text}`)
+    }
   }
   return (
     <button type="button" className="ghost small" title={text} onClick={() => void copy()}>
       <Icon name={icon} /> {label}
+    </button>
+  )
+}
+
+/** A button that says why not to whoever may not press it: by keyboard and by touch no title shows, and one that is off is passed over. */
+export function AskButton(given: {
+  readonly refusal: string | null
+  readonly className?: string
+  readonly label?: string
+  readonly onClick: () => void
+  readonly children: ReactNode
+}) {
+  const { refusal } = given
+  return (
+    <button
+      type="button"
+      className={given.className}
+      {...(given.label === undefined ? {} : { 'aria-label': given.label })}
+      aria-disabled={refusal !== null}
+      title={refusal ?? undefined}
+      onClick={() => (refusal === null ? given.onClick() : toast('bad', refusal))}
+    >
+      {given.children}
     </button>
   )
 }

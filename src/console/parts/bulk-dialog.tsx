@@ -5,7 +5,7 @@ import { asCurl } from '../copies.ts'
 import { creates, useLifecycle } from '../lifecycle.ts'
 import { address, go } from '../route.tsx'
 import { useRefusal } from '../session.tsx'
-import { Copy, Tag } from './bits.tsx'
+import { AskButton, Copy, Tag } from './bits.tsx'
 import { Dialog } from './dialog.tsx'
 import { Fields, inputOf, type Typed } from './fields.tsx'
 import { toast } from './toasts.tsx'
@@ -19,17 +19,14 @@ export interface Filter {
 
 export function BulkButton(given: { readonly filter: Filter; readonly total: number; readonly disabled: boolean }) {
   const [isOpen, setOpen] = useState(false)
-  const refusal = useRefusal('bulk') ?? (given.disabled ? 'What is stuck is healed, not changed in bulk.' : null)
+  const refusal =
+    useRefusal('bulk') ??
+    (given.disabled ? 'What is stuck is healed, not changed in bulk.' : given.total === 0 ? 'Nothing fits.' : null)
   return (
     <>
-      <button
-        type="button"
-        disabled={refusal !== null || given.total === 0}
-        title={refusal ?? undefined}
-        onClick={() => setOpen(true)}
-      >
+      <AskButton refusal={refusal} onClick={() => setOpen(true)}>
         Bulk over {given.total.toLocaleString('en')} ...
-      </button>
+      </AskButton>
       {isOpen && <BulkDialog filter={given.filter} onClose={() => setOpen(false)} />}
     </>
   )
@@ -142,6 +139,9 @@ function BulkDialog({ filter, onClose }: { readonly filter: Filter; readonly onC
                 </label>
                 <input
                   id="bulk-confirm"
+                  // It appears where Preview was pressed, and is what comes next.
+                  // oxlint-disable-next-line jsx-a11y/no-autofocus
+                  autoFocus
                   autoComplete="off"
                   value={confirmed}
                   onChange={(event) => setConfirmed(event.target.value)}

@@ -1,6 +1,6 @@
 // Columns of the list of resources: which there are, which are chosen (in the address), and the chooser. A type's own properties are
 // columns too.
-import type { ReactNode } from 'react'
+import { useEffect, useRef, type ReactNode } from 'react'
 import type { Resource } from '../api.ts'
 import type { Lifecycle } from '../lifecycle.ts'
 import { go, usePlace, withQuery } from '../route.tsx'
@@ -10,8 +10,10 @@ import { Icon } from './icon.tsx'
 export interface Column {
   readonly key: string
   readonly title: string
-  /** As a track of the grid. */
-  readonly width: string
+  /** How wide it is at least, in rem. */
+  readonly least: number
+  /** Of the room that is left; none: it stays as it is. */
+  readonly share?: number
   readonly quiet?: boolean
   readonly cell: (resource: Resource) => ReactNode
   /** Shown when the cell is cut off. */
@@ -25,7 +27,8 @@ const own: readonly Column[] = [
   {
     key: 'id',
     title: 'Id',
-    width: 'minmax(150px, 1.4fr)',
+    least: 10.7,
+    share: 1.4,
     cell: (one) => (
       <>
         <ResourceLink of={one} />
@@ -33,47 +36,50 @@ const own: readonly Column[] = [
       </>
     ),
   },
-  { key: 'type', title: 'Type', width: 'minmax(120px, 1fr)', quiet: true, cell: ({ type }) => type },
+  { key: 'type', title: 'Type', least: 8.6, share: 1, quiet: true, cell: ({ type }) => type },
   {
     key: 'status',
     title: 'Status',
-    width: 'minmax(120px, 0.9fr)',
+    least: 8.6,
+    share: 0.9,
     cell: ({ status, kind }) => <Status status={status} kind={kind} />,
   },
-  { key: 'for', title: 'For', width: '90px', cell: ({ since }) => <Age since={since} /> },
-  { key: 'run', title: 'Run', width: 'minmax(140px, 1.2fr)', cell: ({ run }) => run !== null && <RunCell run={run} /> },
+  { key: 'for', title: 'For', least: 6.4, cell: ({ since }) => <Age since={since} /> },
+  { key: 'run', title: 'Run', least: 10, share: 1.2, cell: ({ run }) => run !== null && <RunCell run={run} /> },
   {
     key: 'description',
     title: 'Description',
-    width: 'minmax(120px, 1.8fr)',
+    least: 8.6,
+    share: 1.8,
     quiet: true,
     cell: ({ description }) => description,
     whole: ({ description }) => description,
   },
-  { key: 'tenant', title: 'Tenant', width: 'minmax(90px, 0.7fr)', cell: ({ tenant }) => tenant },
+  { key: 'tenant', title: 'Tenant', least: 6.4, share: 0.7, cell: ({ tenant }) => tenant },
   {
     key: 'parent',
     title: 'Belongs to',
-    width: 'minmax(120px, 1fr)',
+    least: 8.6,
+    share: 1,
     cell: ({ parent }) => parent !== null && <ResourceLink of={parent} />,
   },
-  { key: 'created', title: 'Created', width: '130px', cell: ({ createdAt }) => <At time={createdAt} /> },
+  { key: 'created', title: 'Created', least: 9.3, cell: ({ createdAt }) => <At time={createdAt} /> },
   {
     key: 'orphans',
     title: 'Left behind',
-    width: '90px',
+    least: 6.4,
     cell: ({ orphans }) => (orphans > 0 ? <Tag tone="warn">{orphans}</Tag> : ''),
   },
   {
     key: 'queued',
     title: 'Waiting requests',
-    width: '120px',
+    least: 8.6,
     cell: ({ queued }) => (queued.length > 0 ? queued.length : ''),
   },
   {
     key: 'revision',
     title: 'Revision',
-    width: '80px',
+    least: 5.7,
     cell: ({ revision }) => <span className="num">{revision}</span>,
   },
 ]
@@ -97,7 +103,8 @@ function RunCell({ run }: { readonly run: NonNullable<Resource['run']> }) {
 const ofProperty = (name: string): Column => ({
   key: `properties.${name}`,
   title: name,
-  width: 'minmax(90px, 1fr)',
+  least: 6.4,
+  share: 1,
   cell: ({ properties }) => <span className="mono">{text(properties[name])}</span>,
   whole: ({ properties }) => text(properties[name]),
 })
@@ -116,6 +123,14 @@ export function useColumns(): readonly Column[] {
   })
   return [own[0]!, ...found.filter(({ key }) => key !== 'id')]
 }
+
+/** As tracks of a grid, and how wide the grid is at least: with its gaps, its edges and its scroll bar. */
+export const gridOf = (columns: readonly Column[]) => ({
+  gridTemplateColumns: columns
+    .map(({ least, share }) => (share === undefined ? `${least}rem` : `minmax(${least}rem, ${share}fr)`))
+    .join(' '),
+  minWidth: `calc(${columns.reduce((all, { least }) => all + least, 0)}rem + ${columns.length * 12 + 40}px)`,
+})
 
 export function ColumnChooser({
   lifecycle,
@@ -140,8 +155,26 @@ export function ColumnChooser({
     </label>
   )
   const properties = propertiesOf(lifecycle)
+  const sheet = useRef<HTMLDetailsElement>(null)
+  // It lies over the list: Escape, and whatever is beside it, fold it up.
+  useEffect(() => {
+    const fold = (event: Event) => {
+      const details = sheet.current
+      if (details?.open !== true) return
+      if (event instanceof KeyboardEvent) {
+        if (event.key !== 'Escape') return
+        details.querySelector('summary')!.focus()
+      } else if (details.contains(event.target as Node)) return
+      details.open = false
+    }
+    const kinds = ['keydown', 'pointerdown', 'focusin']
+    for (const kind of kinds) document.addEventListener(kind, fold)
+    return () => {
+      for (const kind of kinds) document.removeEventListener(kind, fold)
+    }
+  }, [])
   return (
-    <details className="chooser">
+    <details className="chooser" ref={sheet}>
       <summary className="button">
         <Icon name="list" /> Columns
       </summary>

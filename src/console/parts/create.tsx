@@ -4,6 +4,7 @@ import { useLifecycle, type Schema } from '../lifecycle.ts'
 import { go, toResource } from '../route.tsx'
 import { useRefusal } from '../session.tsx'
 import { useAct } from './act.tsx'
+import { AskButton } from './bits.tsx'
 
 const own: Readonly<Record<string, Schema>> = {
   id: { type: 'string', description: 'Unique within its type; made up when left out.' },
@@ -62,14 +63,12 @@ export function CreateButton({ type }: { readonly type: string }) {
       },
     })
   return (
-    <button
-      type="button"
+    <AskButton
       className="primary"
-      disabled={lifecycle === undefined || refusal !== null}
-      title={refusal ?? undefined}
+      refusal={refusal ?? (lifecycle === undefined ? `What ${type} is has not been read yet.` : null)}
       onClick={open}
     >
       Create
-    </button>
+    </AskButton>
   )
 }

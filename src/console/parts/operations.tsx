@@ -4,6 +4,7 @@ import { asCli, word, words } from '../copies.ts'
 import { creates, onlyLacksInput, useLifecycle, type Operation } from '../lifecycle.ts'
 import { useRefusal } from '../session.tsx'
 import { useAct } from './act.tsx'
+import { AskButton } from './bits.tsx'
 
 const removes = /delete|destroy|terminate|remove/i
 
@@ -96,6 +97,7 @@ export function Operations({ resource }: { readonly resource: Resource }) {
           word(reason),
         ),
     })
+  const isGone = resource.kind === 'terminal' ? `${id} is ${status}: nothing leads out of that.` : null
   const canForce = Object.values(lifecycle.operations).some(
     ({ declared }) => declared.force !== undefined && declared.force !== null,
   )
@@ -124,25 +126,13 @@ export function Operations({ resource }: { readonly resource: Resource }) {
       })}
       <span className="spring" />
       {canForce && (
-        <button
-          type="button"
-          className="small ghost"
-          disabled={mayNotForce !== null || resource.kind === 'terminal'}
-          title={mayNotForce ?? undefined}
-          onClick={force}
-        >
+        <AskButton className="small ghost" refusal={mayNotForce ?? isGone} onClick={force}>
           Force delete ...
-        </button>
+        </AskButton>
       )}
-      <button
-        type="button"
-        className="small ghost"
-        disabled={mayNotRepair !== null || resource.kind === 'terminal'}
-        title={mayNotRepair ?? undefined}
-        onClick={repair}
-      >
+      <AskButton className="small ghost" refusal={mayNotRepair ?? isGone} onClick={repair}>
         Set status ...
-      </button>
+      </AskButton>
     </div>
   )
 }

@@ -1,6 +1,6 @@
 // The keyboard palette: pages, lifecycles, and whatever resource or run fits what is typed or pasted.
 import { useQuery } from '@tanstack/react-query'
-import { useState, type KeyboardEvent } from 'react'
+import { useEffect, useState, type KeyboardEvent } from 'react'
 import { api, useCall, type Resource } from '../api.ts'
 import { address, go, toList, toResource } from '../route.tsx'
 import { Status, useSettled } from './bits.tsx'
@@ -71,6 +71,9 @@ export function Palette({ items, onClose }: { readonly items: readonly Item[]; r
       ]),
   ]
   const at = Math.min(chosen, found.length - 1)
+  useEffect(() => {
+    document.getElementById(`found-${at}`)?.scrollIntoView({ block: 'nearest' })
+  }, [at])
   const open = (one: Found | undefined) => {
     if (one === undefined) return
     onClose()
@@ -87,7 +90,7 @@ export function Palette({ items, onClose }: { readonly items: readonly Item[]; r
     }
   }
   return (
-    <Dialog title="" onClose={onClose} className="palette">
+    <Dialog title="" label="Find" onClose={onClose} className="palette">
       <div className="ask">
         <Icon name="search" />
         <input

@@ -60,10 +60,10 @@ export function Player(given: {
             event.preventDefault()
           }}
         >
-          <button type="button" className="small" disabled={at === 0} onClick={() => look(0)}>
+          <button type="button" className="small" aria-disabled={at === 0} onClick={() => look(0)}>
             First
           </button>
-          <button type="button" className="small" disabled={at === 0} onClick={() => look(at - 1)}>
+          <button type="button" className="small" aria-disabled={at === 0} onClick={() => look(at - 1)}>
             Back
           </button>
           <button
@@ -76,10 +76,10 @@ export function Player(given: {
           >
             {isPlaying ? 'Pause' : at === last ? 'Play again' : 'Play'}
           </button>
-          <button type="button" className="small" disabled={at === last} onClick={() => look(at + 1)}>
+          <button type="button" className="small" aria-disabled={at === last} onClick={() => look(at + 1)}>
             Next
           </button>
-          <button type="button" className="small" disabled={at === last} onClick={() => look(last)}>
+          <button type="button" className="small" aria-disabled={at === last} onClick={() => look(last)}>
             Last
           </button>
         </div>

@@ -1,5 +1,5 @@
 // Below the fold of a resource: timeline, relations, ledger, runs, properties, raw. The chosen tab is in the address.
-import { useState } from 'react'
+import { useState, type KeyboardEvent } from 'react'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { useCall, type AnswerOf, type Resource } from '../api.ts'
 import { address, go, Link, toResource, usePlace, withQuery } from '../route.tsx'
@@ -19,9 +19,20 @@ export function Details({
 }) {
   const { query } = usePlace()
   const chosen = tabs.find((tab) => tab === query.get('tab')) ?? 'timeline'
+  const choose = (tab: (typeof tabs)[number]) => go(withQuery({ tab: tab === 'timeline' ? null : tab }), 'replace')
+  const press = (event: KeyboardEvent) => {
+    const at = tabs.indexOf(chosen)
+    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: -1 }[event.key]
+    const tab = to === undefined ? undefined : tabs.at(to % tabs.length)
+    if (tab === undefined) return
+    event.preventDefault()
+    choose(tab)
+    document.getElementById(`tab-${tab}`)?.focus()
+  }
   return (
     <section className="panel tabs">
-      <div role="tablist" aria-label="About this resource">
+      {/* oxlint-disable-next-line jsx-a11y/interactive-supports-focus */}
+      <div role="tablist" aria-label="About this resource" onKeyDown={press}>
         {tabs.map((tab) => (
           <button
             key={tab}
@@ -30,7 +41,8 @@ export function Details({
             id={`tab-${tab}`}
             aria-selected={tab === chosen}
             aria-controls="tab-panel"
-            onClick={() => go(withQuery({ tab: tab === 'timeline' ? null : tab }), 'replace')}
+            tabIndex={tab === chosen ? 0 : -1}
+            onClick={() => choose(tab)}
           >
             {tab}
           </button>

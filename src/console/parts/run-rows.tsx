@@ -20,7 +20,8 @@ export function RunRows({
   readonly items: readonly Run[]
   readonly withResource?: boolean
 }) {
-  if (items.length === 0) return <Empty title="No run." />
+  if (items.length === 0)
+    return <Empty title="No run.">Whatever is asked of a resource, and whatever is healed, makes one.</Empty>
   return (
     <Scroll label="Table">
       <table>

@@ -1,11 +1,12 @@
 // The frame around every page: where one can go, whether it is live, the palette, light and dark, and who is signed in.
-import { useEffect, useState, type ReactNode } from 'react'
+import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { api, askAgain, queries, useCall, useDownSince } from '../api.ts'
 import { useLiveState } from '../live.ts'
 import { Link, usePlace } from '../route.tsx'
 import { useSession } from '../session.tsx'
-import { clockTime, span } from '../time.ts'
+import { clockTime, spanPassed, zone } from '../time.ts'
 import { useNow } from './bits.tsx'
+import { keepFocus } from './focus.ts'
 import { Icon, type IconName } from './icon.tsx'
 import { Palette } from './palette.tsx'
 import { schemes, useScheme } from './scheme.ts'
@@ -72,13 +73,15 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const stuck = useCall('listStuck', { query: { pageSize: 100 } }, { everyMs: 5_000 })
   const stuckCount = stuck.data?.items.length ?? 0
 
-  useEffect(() => setOpen(false), [here])
+  const menu = useMenu(isOpen, setOpen)
+  useEffect(keepFocus, [])
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       const isTyping = (event.target as HTMLElement).closest?.('input, textarea, select') !== null
       if ((event.key === 'k' && (event.metaKey || event.ctrlKey)) || (event.key === '/' && !isTyping)) {
         event.preventDefault()
-        setSearching(true)
+        // A dialog that is open is answered first: who goes elsewhere would leave it standing over another page.
+        if (document.querySelector('dialog[open]') === null) setSearching(true)
       }
     }
     window.addEventListener('keydown', press)
@@ -112,43 +115,46 @@ export function Shell({ children }: { readonly children: ReactNode }) {
           ))}
         </nav>
         <p className="foot quiet">
-          {session.version} · <a href="/docs">API</a>
+          {session.version} · <a href="/docs">API</a> · times in {zone()}
         </p>
       </aside>
       <div className="side">
-        <div className="bar" role="banner">
-          <button
-            type="button"
-            className="ghost only-small"
-            aria-label="Menu"
-            aria-expanded={isOpen}
-            aria-controls="pages"
-            onClick={() => setOpen(!isOpen)}
-          >
-            <Icon name="menu" />
-          </button>
-          <button type="button" className="search" onClick={() => setSearching(true)}>
-            <Icon name="search" /> <span>Find a resource, run or page</span> <kbd>Ctrl K</kbd>
-          </button>
-          <span className="spring" />
-          <LiveMark />
-          <SchemeButton />
-          <span className="who" title={`${session.role}${session.tenant === null ? '' : ` of ${session.tenant}`}`}>
-            {session.principal}
-          </span>
-          {session.expiresAt !== null && (
+        <div className="top">
+          <div className="bar" role="banner">
             <button
+              ref={menu}
               type="button"
-              className="ghost small"
-              aria-label="Sign out"
-              title="Sign out"
-              onClick={() => void signOut()}
+              className="ghost only-small"
+              aria-label="Menu"
+              aria-expanded={isOpen}
+              aria-controls="pages"
+              onClick={() => setOpen(!isOpen)}
             >
-              <Icon name="out" />
+              <Icon name="menu" />
             </button>
-          )}
+            <button type="button" className="search" onClick={() => setSearching(true)}>
+              <Icon name="search" /> <span>Find a resource, run or page</span> <kbd>Ctrl K</kbd>
+            </button>
+            <span className="spring" />
+            <LiveMark />
+            <SchemeButton />
+            <span className="who" title={`${session.role}${session.tenant === null ? '' : ` of ${session.tenant}`}`}>
+              {session.principal}
+            </span>
+            {session.expiresAt !== null && (
+              <button
+                type="button"
+                className="ghost small"
+                aria-label="Sign out"
+                title="Sign out"
+                onClick={() => void signOut()}
+              >
+                <Icon name="out" />
+              </button>
+            )}
+          </div>
+          <Down />
         </div>
-        <Down />
         <main id="main" tabIndex={-1}>
           {children}
         </main>
@@ -156,6 +162,36 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       {isSearching && <Palette items={items.flatMap((group) => group.items)} onClose={() => setSearching(false)} />}
     </div>
   )
+}
+
+/** The menu of a small screen: opened, the keyboard is in it; Escape, a page that was chosen, and whatever is beside it close it. */
+function useMenu(isOpen: boolean, setOpen: (isOpen: boolean) => void) {
+  const button = useRef<HTMLButtonElement>(null)
+  useEffect(() => {
+    if (!isOpen) return undefined
+    const pages = document.querySelector('aside')!
+    pages.querySelector<HTMLElement>('nav a')?.focus()
+    const close = (heir: HTMLElement | null) => {
+      setOpen(false)
+      heir?.focus({ preventScroll: true })
+    }
+    const press = ({ key }: KeyboardEvent) => key === 'Escape' && close(button.current)
+    const leave = ({ target }: Event) =>
+      !pages.contains(target as Node) && button.current?.contains(target as Node) !== true && setOpen(false)
+    const choose = ({ target }: Event) =>
+      (target as Element).closest('a') !== null && close(document.querySelector('main'))
+    document.addEventListener('keydown', press)
+    document.addEventListener('focusin', leave)
+    document.addEventListener('pointerdown', leave)
+    pages.addEventListener('click', choose)
+    return () => {
+      document.removeEventListener('keydown', press)
+      document.removeEventListener('focusin', leave)
+      document.removeEventListener('pointerdown', leave)
+      pages.removeEventListener('click', choose)
+    }
+  }, [isOpen])
+  return button
 }
 
 async function signOut(): Promise<void> {
@@ -206,7 +242,8 @@ function Down() {
       <Icon name="alert" />
       <div>
         <strong>
-          The server does not answer for {span(Math.max(1_000, Math.round((at - since) / 1_000) * 1_000))}.
+          The server does not answer{/* It ticks: read out every second, nothing else could be heard. */}
+          <span aria-hidden="true">, for {spanPassed(Math.max(1_000, at - since))} now</span>.
         </strong>{' '}
         What you see is from {clockTime(since)}. It is asked again every second; other workers take over what this one
         was carrying out.

@@ -1,5 +1,5 @@
 // Short notes on what was done, read out to those who do not see them.
-import { useSyncExternalStore } from 'react'
+import { useEffect, useRef, useSyncExternalStore } from 'react'
 import { after } from '../time.ts'
 import { Icon } from './icon.tsx'
 
@@ -33,8 +33,14 @@ export function Toasts() {
     },
     () => toasts,
   )
+  const box = useRef<HTMLDivElement>(null)
+  // Over a dialog that was opened since: put up anew with what is to be read there. Else it stays as it is, so that it is read out.
+  useEffect(() => {
+    if (document.querySelector('dialog[open]') !== null) box.current?.hidePopover()
+    if (box.current?.matches(':popover-open') !== true) box.current?.showPopover()
+  }, [shown])
   return (
-    <div className="toasts" aria-live="polite" role="status">
+    <div className="toasts" popover="manual" ref={box} aria-live="polite" role="status">
       {shown.map(({ id, tone, text }) => (
         <div key={id} className={`toast ${tone}`}>
           <Icon name={tone === 'good' ? 'check' : 'alert'} />

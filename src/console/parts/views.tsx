@@ -3,6 +3,7 @@ import { useCall } from '../api.ts'
 import { go, Link } from '../route.tsx'
 import { useRefusal } from '../session.tsx'
 import { useAct } from './act.tsx'
+import { AskButton } from './bits.tsx'
 import { Icon } from './icon.tsx'
 
 /** A name to begin with: the words of the filter itself. */
@@ -50,22 +51,20 @@ export function Views({ search }: { readonly search: string }) {
           >
             {view.name}
           </Link>
-          <button
-            type="button"
+          <AskButton
             className="ghost small"
-            aria-label={`Forget the view ${view.name}`}
-            disabled={refusal !== null}
-            title={refusal ?? undefined}
+            label={`Forget the view ${view.name}`}
+            refusal={refusal}
             onClick={() => forget(view)}
           >
             <Icon name="close" />
-          </button>
+          </AskButton>
         </span>
       ))}
       {search !== '' && !views.some((view) => view.search === search) && (
-        <button type="button" className="small" disabled={refusal !== null} title={refusal ?? undefined} onClick={keep}>
+        <AskButton className="small" refusal={refusal} onClick={keep}>
           Keep this view ...
-        </button>
+        </AskButton>
       )}
     </div>
   )

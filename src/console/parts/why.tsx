@@ -4,7 +4,7 @@ import { asCli, word } from '../copies.ts'
 import { useRefusal } from '../session.tsx'
 import { fullTime, shortTime, span } from '../time.ts'
 import { useAct } from './act.tsx'
-import { At, Copy, Countdown, Panel, Read, Tag } from './bits.tsx'
+import { AskButton, At, Copy, Countdown, Panel, Read, Tag } from './bits.tsx'
 import { Icon } from './icon.tsx'
 import { foundWords } from '../../protocol/found-words.ts'
 import { detailOf } from './words.ts'
@@ -140,8 +140,8 @@ export function HealNow({
       done: ({ resource: healed }) => `${healed.id} is ${healed.status}.`,
     })
   return (
-    <button type="button" className="small" disabled={refusal !== null} title={refusal ?? undefined} onClick={open}>
+    <AskButton className="small" refusal={refusal} onClick={open}>
       Heal now ...
-    </button>
+    </AskButton>
   )
 }

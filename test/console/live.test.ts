@@ -232,18 +232,18 @@ test(
       '/lifecycles/archive.tape/rehearsal': 'There is no lifecycle archive.tape.',
       '/resources?type=archive.tape': 'There is no lifecycle archive.tape.',
     }
-    const open = Object.entries(addresses).map(async ([address, then]) => {
+    const open = Object.entries(addresses).map(async ([address, words]) => {
       const one = await visit(browser, scene, 'light')
       await one.page.goto(scene.url + address)
       await one.signIn('trudy', password)
       await one.sees(/^reel$|archive\.tape/)
-      return { one, then }
+      return { one, words }
     })
     const pages = await Promise.all(open)
     await scene.kill()
     await scene.start({ withoutTapes: true })
-    for (const { one, then } of pages) {
-      await one.sees(then)
+    for (const { one, words } of pages) {
+      await one.sees(words)
       expect(await one.page.locator('.loading').count()).toBe(0)
       await one.page.close()
     }

@@ -152,7 +152,7 @@ export function Read<T>({
   from,
   children,
 }: {
-  readonly from: Pick<UseQueryResult<T, Error>, 'data' | 'error'>
+  readonly from: Pick<UseQueryResult<T, Error>, 'data' | 'error' | 'dataUpdatedAt'>
   readonly children: (data: T) => ReactNode
 }) {
   if (from.data === undefined || isMissing(from.error))

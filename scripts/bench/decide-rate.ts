@@ -4,10 +4,11 @@ import { createActor, createMachine } from 'xstate'
 import { resourceType } from 'homeostat'
 import { z } from 'zod'
 import { blazar } from '../../catalogues/blazar/index.ts'
+import { Defect } from '../../src/base/assert.ts'
 import type { Command } from '../../src/decision/command.ts'
 import { decide } from '../../src/decision/decide.ts'
 import { owedCalls } from '../../src/decision/owed.ts'
-import { Needs, type Situation } from '../../src/decision/situation.ts'
+import type { Situation } from '../../src/decision/situation.ts'
 import type { No, Resource } from '../../src/decision/state.ts'
 import { compilePlans } from '../../src/lifecycle/compile-plan.ts'
 import type { Plans } from '../../src/lifecycle/plan.ts'
@@ -57,7 +58,7 @@ class Facts implements Situation {
     return this.#resources.get(no) ?? null
   }
   named(type: string, id: string): Resource | null {
-    throw new Needs({ ask: 'named', type, id })
+    throw new Defect(`${type} ${id} was asked for by name`)
   }
   children(no: No): readonly Resource[] {
     return this.#children.get(no) ?? []

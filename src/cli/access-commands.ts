@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { CliError, exits } from './cli-error.ts'
 import { beside, counted, moment } from './print.ts'
 import { countOf, numberOf } from './asking-commands.ts'
+import { firstOf } from './paging.ts'
 import { asking, type Asking } from './shell.ts'
 
 export function accessCommands(program: Command): void {
@@ -124,14 +125,8 @@ async function audit({ api, printer, options }: Asking<AuditOptions>): Promise<v
     )
   }
   const most = countOf(options.limit, '--limit')
-  let items: Awaited<ReturnType<typeof page>>['items'] = []
-  const page = (pageToken?: string) => api.call('listAudit', { query: { pageSize: 500, pageToken } })
-  for (let next: string | undefined; ;) {
-    const answer = await page(next)
-    items = [...items, ...answer.items].slice(-most)
-    if (answer.nextPageToken === null) break
-    next = answer.nextPageToken
-  }
+  const newest = await firstOf(most, (query) => api.call('listAudit', { query: { ...query, order: 'newest' } }))
+  const items = newest.items.toReversed()
   if (printer.isJson) return printer.json(items)
   if (items.length === 0) return printer.line('The audit is empty.')
   printer.table(

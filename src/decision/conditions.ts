@@ -2,7 +2,6 @@
 import type { ConditionPlan, Plan, PlanView } from '../lifecycle/plan.ts'
 import type { Draft } from './draft.ts'
 import { DeclarationDefect, Refusal } from './draft.ts'
-import { Needs } from './situation.ts'
 import type { Resource } from './state.ts'
 
 /** What a function of the declaration sees. Related resources are looked up only when it asks for them. */
@@ -101,8 +100,8 @@ export function callDeclared<V, T>(resource: Resource, what: string, compute: (v
   try {
     return compute(view)
   } catch (thrown) {
-    // What the core itself throws (a fact to load, a refusal) passes through.
-    if (thrown instanceof Needs || thrown instanceof Refusal || thrown instanceof DeclarationDefect) throw thrown
+    // What the core itself throws passes through.
+    if (thrown instanceof Refusal || thrown instanceof DeclarationDefect) throw thrown
     const words = thrown instanceof Error ? thrown.message : String(thrown)
     throw new DeclarationDefect(resource.no, `A function of the declaration threw (${what}): ${words}`)
   }

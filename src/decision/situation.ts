@@ -27,11 +27,3 @@ export interface Situation {
   /** Who claims a run that is accepted here: the worker of this process, or nobody. */
   readonly claimant: number
 }
-
-/** Thrown by a situation that cannot go on as if there were nothing: load this and decide again. */
-export class Needs {
-  readonly ask: Ask
-  constructor(ask: Ask) {
-    this.ask = ask
-  }
-}

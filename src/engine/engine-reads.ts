@@ -126,6 +126,13 @@ export class EngineReads {
     return this.store.journal(after, Math.min(limit, listMax))
   }
 
+  /** The newest first, of those before a number. */
+  async journalBack(before: number | null, limit = listMax): Promise<readonly JournalEntry[]> {
+    const last = before === null ? await this.store.journalLength() : before - 1
+    const count = Math.min(limit, listMax, last)
+    return count <= 0 ? [] : (await this.store.journal(last - count, count)).toReversed()
+  }
+
   async events(after: number, limit: number): Promise<readonly StoredEvent[]> {
     return this.store.events(after, Math.min(limit, listMax))
   }

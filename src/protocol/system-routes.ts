@@ -229,8 +229,11 @@ export const systemRoutes = {
     ...administer,
     reach: 'installation',
     group: 'audit',
-    words: 'Who did what, when, from where and why; denied attempts too. Oldest first.',
-    query: z.strictObject(paging),
+    words: 'Who did what, when, from where and why; denied attempts too. Oldest first, or as asked.',
+    query: z.strictObject({
+      ...paging,
+      order: z.enum(['oldest', 'newest']).default('oldest').describe('Which entries come first.'),
+    }),
     answer: pageOf(shape.auditEntry),
   }),
   verifyAudit: row({

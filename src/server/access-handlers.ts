@@ -131,8 +131,12 @@ export const accessHandlers: Handlers<Names> = {
   },
 
   async listAudit(call) {
-    const { pageSize, pageToken } = call.query
-    const entries = await call.services.engine.journal(pageToken === undefined ? 0 : tokenNumber(pageToken), pageSize)
+    const { pageSize, pageToken, order } = call.query
+    const { engine } = call.services
+    const from = pageToken === undefined ? null : tokenNumber(pageToken)
+    const entries = await (order === 'newest'
+      ? engine.journalBack(from, pageSize)
+      : engine.journal(from ?? 0, pageSize))
     return {
       items: entries.map(({ n, value, hash }) => {
         const entry = value as unknown as AuditEntry

@@ -291,6 +291,11 @@ class Handle implements MemoryStore, Process {
     return this.state.journal.slice(after, after + limit)
   }
 
+  journalLength(): number {
+    this.mustBeOpen()
+    return this.state.journal.length
+  }
+
   liveShapes() {
     this.mustBeOpen()
     const shapes = new Map<string, { type: string; status: string; operation: string; step: number; count: number }>()

@@ -301,6 +301,8 @@ export interface Store {
   /** Of one kind, in the order of their keys, those above `after`. A record is of the tenant that its value names as `tenant`. */
   records(query: RecordsQuery): MaybePromise<readonly StoredRecord[]>
   journal(after: number, limit: number): MaybePromise<readonly JournalEntry[]>
+  /** The number of the latest entry. */
+  journalLength(): MaybePromise<number>
 
   /** Where live resources stand: what a changed declaration would strand. Without a run the operation is '' and the step -1. */
   liveShapes(): MaybePromise<

@@ -261,6 +261,10 @@ export class FaultyStore implements Store {
     return this.#call(() => this.#inner.journal(after, limit))
   }
 
+  journalLength() {
+    return this.#call(() => this.#inner.journalLength())
+  }
+
   liveShapes() {
     return this.#call(() => this.#inner.liveShapes())
   }

@@ -94,6 +94,7 @@ export function recordPromises({ test, expect }: Suite): void {
 
   test('S14 entries of the journal are numbered and chained, over handles and crashes', async (under) => {
     const [one, other] = [await under.open(), await under.open()]
+    expect(await other.journalLength()).toEqual(0)
     await one.commit(sampleBatch([{ before: null, after: sampleResource(1) }], { journal: [{ who: 'ann' }, 'two'] }))
     await other.commit(sampleBatch([], { journal: [{ b: 1, a: [null, 'ü'] }] }))
     await under.crash(one)
@@ -112,5 +113,6 @@ export function recordPromises({ test, expect }: Suite): void {
       before = hash
     }
     expect((await other.journal(2, 1)).map(({ n }) => n)).toEqual([3])
+    expect(await other.journalLength()).toEqual(4)
   })
 }

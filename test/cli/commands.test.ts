@@ -222,6 +222,10 @@ describe('asked', () => {
     expect((await terminal.homeostat(`token revoke ${token.id}`)).exit).toBe(0)
     expect((await terminal.homeostat(`ls --token ${secret}`)).exit).toBe(77)
     expect((await terminal.homeostat('audit --verify')).out).toContain('the chain is whole')
+    // The newest, in the order in which they happened.
+    const [all, two] = await Promise.all([terminal.homeostat('audit --json'), terminal.homeostat('audit --json -n 2')])
+    const numbersIn = (out: string) => (JSON.parse(out) as { readonly n: number }[]).map(({ n }) => n)
+    expect(numbersIn(two.out)).toEqual(numbersIn(all.out).slice(-2))
   })
 
   test('every other command that only looks answers in words, and in JSON', async () => {

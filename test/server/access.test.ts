@@ -153,6 +153,10 @@ test('every change and every denied attempt is in the audit, which notices when 
     { n: 2, action: 'createResource', outcome: 'done', target: 'shop.box/b-1', address: '127.0.0.1' },
     { n: 3, action: 'createResource', outcome: 'denied', principal: expect.stringContaining('looker') },
   ])
+  const newest = async (more = '') => (await shop.ask('GET', `/v1/audit?order=newest&pageSize=2${more}`)).json
+  const [latest, rest] = [await newest(), await newest('&pageToken=2')]
+  expect(latest).toMatchObject({ items: [{ n: 3 }, { n: 2 }], nextPageToken: '2' })
+  expect(rest).toMatchObject({ items: [{ n: 1 }], nextPageToken: null })
   expect((await shop.ask('GET', '/v1/audit:verify')).json).toMatchObject({ entries: 3, isSound: true, brokenAt: null })
   const db = new DatabaseSync(file())
   db.exec(`update journal set value = replace(value, 'b-1', 'b-9') where n = 2`)

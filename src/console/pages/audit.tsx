@@ -1,5 +1,4 @@
 // Who did what, when, from where and why, with the chain of hashes verified, and an export for those who must keep it.
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, useCall, type AnswerOf } from '../api.ts'
 import { At, Empty, PageHead, Read, Table, Tag, useTitle } from '../parts/bits.tsx'
@@ -9,10 +8,10 @@ type Entry = AnswerOf<'listAudit'>['items'][number]
 
 const shownMost = 500
 
-/** All entries after the one with this number, page by page, the oldest first. */
-async function readAfter(n: number): Promise<readonly Entry[]> {
+/** All entries, page by page. */
+async function readAll(): Promise<readonly Entry[]> {
   const all: Entry[] = []
-  for (let pageToken = n === 0 ? undefined : String(n); ;) {
+  for (let pageToken: string | undefined; ;) {
     const page = await api.call('listAudit', {
       query: { pageSize: 500, ...(pageToken === undefined ? {} : { pageToken }) },
     })
@@ -33,7 +32,7 @@ const columns = ['n', 'at', 'principal', 'address', 'tenant', 'action', 'target'
 const cell = (value: string | number | null) => `"${String(value ?? '').replaceAll('"', '""')}"`
 
 async function exportAs(form: 'jsonl' | 'csv'): Promise<void> {
-  const all = await readAfter(0)
+  const all = await readAll()
   const lines =
     form === 'jsonl'
       ? all.map((one) => JSON.stringify(one))
@@ -44,16 +43,12 @@ async function exportAs(form: 'jsonl' | 'csv'): Promise<void> {
 
 export default function Audit() {
   useTitle('Audit')
+  const audit = useCall(
+    'listAudit',
+    { query: { pageSize: shownMost, order: 'newest' } },
+    { everyMs: 5_000, keep: true },
+  )
   const chain = useCall('verifyAudit', {}, { everyMs: 30_000 })
-  // Entries are read from the oldest on: only who knows how many there are can ask for the newest.
-  const entries = chain.data?.entries ?? (chain.error === null ? undefined : 0)
-  const audit = useQuery({
-    queryKey: ['newestAudit', entries],
-    queryFn: async () => (await readAfter(Math.max(0, entries! - shownMost))).slice(-shownMost),
-    enabled: entries !== undefined,
-    refetchInterval: 5_000,
-    placeholderData: (before) => before,
-  })
   const [text, setText] = useState('')
   const fits = ({ principal, action, target, reason, outcome }: Entry) =>
     `${principal} ${action} ${target} ${reason} ${outcome}`.toLowerCase().includes(text.toLowerCase())
@@ -95,8 +90,8 @@ export default function Audit() {
       </PageHead>
       <div className="panel flush">
         <Read from={audit}>
-          {(items) => {
-            const shown = items.filter(fits).toReversed()
+          {({ items }) => {
+            const shown = items.filter(fits)
             if (shown.length === 0)
               return text === '' ? (
                 <Empty title="Nobody has changed anything yet.">Whatever changes something is listed here.</Empty>

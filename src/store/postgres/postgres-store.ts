@@ -326,6 +326,10 @@ class PostgresHandle implements PostgresStore {
     return this.reader.journal(after, limit)
   }
 
+  journalLength() {
+    return this.reader.journalLength()
+  }
+
   async removeHistory(wanted: Retention): Promise<Removed> {
     this.mustWrite()
     try {

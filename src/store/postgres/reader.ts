@@ -65,6 +65,7 @@ export const readStatements = {
   records:
     'select key, version, value from record where kind = $1::text and key > $2::text order by key limit $3::int8',
   journalAfter: 'select n, value, hash from journal where n > $1::int8 order by n limit $2::int8',
+  journalLength: 'select coalesce(max(n), 0) from journal',
   ...tenantStatements,
 } as const satisfies Statements
 
@@ -225,6 +226,11 @@ export class Reader {
   async journal(after: number, limit: number): Promise<readonly JournalEntry[]> {
     const rows = await this.rows('journalAfter', after, limit)
     return rows.map(([n, value, hash]) => ({ n: Number(n), value: JSON.parse(value!) as Json, hash: hash! }))
+  }
+
+  async journalLength(): Promise<number> {
+    const [row] = await this.rows('journalLength')
+    return Number(row![0])
   }
 
   private async lastOf(wire: Wire, no: No): Promise<number> {

@@ -64,6 +64,7 @@ export class RecordReader {
   private readonly many: StatementSync
   private readonly manyOf: StatementSync
   private readonly entries: StatementSync
+  private readonly length: StatementSync
 
   constructor(connection: Connection) {
     this.connection = connection
@@ -75,6 +76,7 @@ export class RecordReader {
       `select key, version, value from record where kind = ?1 and key > ?2 and value ->> '$.tenant' = ?4 order by key limit ?3`,
     )
     this.entries = connection.prepare('select n, value, hash from journal where n > ? order by n limit ?')
+    this.length = connection.prepare('select coalesce(max(n), 0) from journal')
   }
 
   record(kind: string, key: string): StoredRecord | null {
@@ -105,6 +107,10 @@ export class RecordReader {
       value: JSON.parse(value) as Json,
       hash,
     }))
+  }
+
+  journalLength(): number {
+    return (this.connection.patiently(() => this.length.get()) as unknown as [number])[0]
   }
 
   /** The records that are not at the version that a change names. */

@@ -263,6 +263,10 @@ class SqliteStore implements Store {
     return this.guarded(() => this.recordsOf.journal(after, limit))
   }
 
+  journalLength() {
+    return this.guarded(() => this.recordsOf.journalLength())
+  }
+
   liveShapes() {
     return this.guarded(() => this.reader.liveShapes())
   }

@@ -75,7 +75,7 @@ export class WireCaller {
     const { timeoutMs = Infinity, traceparent } = given
     if (!(await this.#slots.take(signal))) return { kind: 'aborted', isSent: false }
     try {
-      const sent = {
+      const sent: Sent = {
         body: JSON.stringify(content),
         signal,
         timeoutMs: Math.min(timeoutMs, this.#options.timeoutMs),

@@ -16,13 +16,13 @@ export class Sealer {
   /** By their names; the first seals. */
   readonly #keys = new Map<string, Buffer>()
 
-  /** Throws `listen_refused` for a key that is too short. */
-  constructor(keys: readonly string[]) {
+  /** Throws `listen_refused` for a key that is too short, or that an environment does not have. */
+  constructor(keys: readonly (string | undefined)[]) {
     for (const text of keys) {
-      if (text.length < keyMin)
+      if (text === undefined || text.length < keyMin)
         throw new HomeostatError(
           'listen_refused',
-          `A key for secrets is too short: give it at least ${keyMin} characters.`,
+          `A key for secrets is ${text === undefined ? 'not set' : 'too short'}: give it at least ${keyMin} characters (HOMEOSTAT_SECRET_KEY as a rule).`,
         )
       const key = Buffer.from(hkdfSync('sha256', text, '', 'homeostat secrets 1', 32))
       this.#keys.set(sha256(key.toString('hex')).slice(0, 12), key)

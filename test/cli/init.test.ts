@@ -1,6 +1,6 @@
 // `homeostat init` writes a project that works: its test passes, it compiles strictly, it is checked, drawn and served.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { root, Terminal, type Said } from './terminal.ts'
@@ -50,7 +50,42 @@ test('its test passes', async () => {
   expect(exit).toBe(0)
 })
 
-test('it compiles strictly', () => {
+/** What the pages of docs show as TypeScript, with what they take for granted before it. */
+function writeBlocks(): void {
+  const own = `import { databases } from './database.ts'\n`
+  const boxes = own + `const token = 't'\nconst boxes = databases\n`
+  const engine =
+    own +
+    `import { createDriver } from './driver.ts'
+import { openSqliteStore } from 'homeostat/sqlite'
+import { openLocalWorld } from 'homeostat/worlds'
+const store = openSqliteStore({ file: 'x.db' })
+const lifecycles = { database: databases }
+const drivers = { database: createDriver(openLocalWorld({ directory: 'w' })) }
+`
+  const parts = `import { defineConfig, defineModule } from 'homeostat/config'\n`
+  const before: Readonly<Record<string, readonly string[]>> = {
+    api: [engine, boxes],
+    oidc: [parts + own],
+    'remote-drivers': [''],
+    simulation: [own + 'const mine = databases\n'],
+  }
+  for (const [page, beginnings] of Object.entries(before)) {
+    const text = readFileSync(join(root, 'docs', `${page}.md`), 'utf8')
+    const blocks = [...text.matchAll(/^```ts\n(.*?)^```/gms)].map(([, block]) => block!)
+    expect(blocks).toHaveLength(beginnings.length)
+    for (const [index, block] of blocks.entries()) {
+      const shown = block
+        .replace('[/* … */]', '[defineModule({ lifecycles: { database: databases } })]')
+        .replace("import { disks } from './disks.ts'", "import { databases as disks } from './database.ts'")
+        .replaceAll('{ size:', '{ sizeGb:')
+      writeFileSync(join(project.folder, `${page}-${index}.ts`), beginnings[index]! + shown)
+    }
+  }
+}
+
+test('it compiles strictly, and so does what the pages of docs show', () => {
+  writeBlocks()
   const tsc = join(project.folder, 'node_modules/typescript/bin/tsc')
   const compile = () => execFileSync(process.execPath, [tsc], { cwd: project.folder, encoding: 'utf8' })
   expect(compile).not.toThrow()

@@ -144,7 +144,11 @@ async function server(data: string, options: ReachOptions): Promise<Finding[]> {
         : well('healing', `last pass ${lasting(age)} ago`),
       open.length === 0
         ? well('breakers', 'all closed')
-        : bad('breakers', `open for ${open.map(({ type }) => type).join(', ')}`, 'homeostat healing tells why.'),
+        : bad(
+            'breakers',
+            `open for ${open.map(({ type }) => type).join(', ')}`,
+            'homeostat healing tells why; homeostat healing breaker <type> close lets it go on.',
+          ),
       unwanted('stuck', stuck),
       unwanted('incidents', incidents),
       unwanted('orphans', orphans),

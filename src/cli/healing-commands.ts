@@ -6,7 +6,7 @@ import type { Routes } from '../protocol/routes.ts'
 import { countOf } from './asking-commands.ts'
 import { CliError, exits } from './cli-error.ts'
 import { foundWords } from '../protocol/found-words.ts'
-import { refNamed, wordOf } from './names.ts'
+import { refNamed, typeNamed, wordOf } from './names.ts'
 import { firstOf, moreThan, type Limited } from './paging.ts'
 import { beside, counted, lasting, shown } from './print.ts'
 import { asking, type Asking } from './shell.ts'
@@ -25,7 +25,23 @@ export function healingCommands(program: Command): void {
     .option('-n, --limit <n>', 'of --dry-run: at most so many', '500')
     .option('--reason <why>', 'needed with a resource')
     .action(asking(heal))
-  program.command('healing').description('modes, breakers and what was healed').action(asking(healing))
+  const policy = program.command('healing').description('modes, breakers and what was healed')
+  policy.command('show', { isDefault: true }).description('as they are now').action(asking(healing))
+  policy
+    .command('mode')
+    .description('how a status is healed: auto, approve (a person asks for each), or off')
+    .argument('<type>')
+    .argument('<status>')
+    .argument('<mode>', 'auto, approve or off')
+    .requiredOption('--reason <why>')
+    .action(asking(setMode))
+  policy
+    .command('breaker')
+    .description('close the breaker of a type, so that healing goes on; or open it')
+    .argument('<type>')
+    .argument('<how>', 'close or open')
+    .requiredOption('--reason <why>')
+    .action(asking(setBreaker))
   const orphans = program.command('orphans').description('what exists in the real world and nobody owns')
   orphans.command('ls', { isDefault: true }).description('list them').action(asking(listOrphans))
   for (const [name, words, act] of [
@@ -147,6 +163,31 @@ async function healing({ api, printer }: Asking<object>): Promise<void> {
       String(row.count),
       beside(row.lastAt),
     ]),
+  )
+}
+
+async function setMode(asked: Reasoned, given: string, status: string, mode: string): Promise<void> {
+  const { api, printer, options } = asked
+  const type = await typeNamed(api, given)
+  const body = { mode: mode as 'auto', reason: options.reason }
+  const state = await api.call('setHealingMode', { path: { type, status }, body })
+  if (printer.isJson) return printer.json(state)
+  const now = state.modes.find((one) => one.type === type && one.status === status)
+  printer.line(`Healing of ${type} in ${status} is ${now?.mode ?? mode} now. Its rule: ${now?.rule ?? ''}.`)
+}
+
+async function setBreaker(asked: Reasoned, given: string, how: string): Promise<void> {
+  const { api, printer, options } = asked
+  if (how !== 'open' && how !== 'close')
+    throw new CliError(exits.usage, `'${how}' is nothing that a breaker does.`, 'Give close or open.')
+  const type = await typeNamed(api, given)
+  const body = { isOpen: how === 'open', reason: options.reason }
+  const state = await api.call('setBreaker', { path: { type }, body })
+  if (printer.isJson) return printer.json(state)
+  printer.line(
+    how === 'open'
+      ? `The breaker of ${type} is open: what no crash explains is not healed by itself until it is closed.`
+      : `The breaker of ${type} is closed: healing goes on.`,
   )
 }
 

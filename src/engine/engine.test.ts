@@ -56,6 +56,9 @@ describe.each(distances)('healing with %s', (_distance, isFar) => {
     expect(decision.accepted).toBe(true)
     expect(await statusOf(process)).toBe('Ready')
     expect(await process.engine.heal.modes()).toEqual({ 'bench.box/Working': 'approve' })
+    expect(await process.engine.heal.scoreboard()).toMatchObject([
+      { type: 'bench.box', status: 'Working', found: 'unowned', count: 1 },
+    ])
     await process.engine.heal.setMode('bench.box', 'Working', 'auto')
     expect(await process.engine.heal.modes()).toEqual({})
     await process.engine.stop()

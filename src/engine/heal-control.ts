@@ -83,7 +83,14 @@ export class HealControl {
     const resource = await existingNamed(this.#context.store, type, id)
     const { no, revision } = resource
     const found = await this.foundFor(resource)
-    return this.#context.door.ask({ kind: 'heal', no, found, revision, owner: 0, by, override: true })
+    const decision = await this.#context.door.ask({ kind: 'heal', no, found, revision, owner: 0, by, override: true })
+    if (decision.accepted) await this.countApproved(resource, found)
+    return decision
+  }
+
+  /** What a person had healed, as it stood before, is on the scoreboard with the rest. It is done: a count that is lost harms nobody. */
+  async countApproved(before: Resource, found: Found): Promise<void> {
+    await this.#context.policy.healedByPerson(before, found).catch(() => {})
   }
 
   /** In which way a person heals it: also what is late by less than healing waits for, or waits for a worker. Throws `not_stuck`. */

@@ -107,8 +107,7 @@ export class HealingPolicy {
   /** Something was healed: counted for the scoreboard, and for the breaker when no crash explains it. */
   async healed(resource: Resource, found: Found): Promise<void> {
     const now = this.#clock.now()
-    const name = `${resource.type}/${resource.status}/${found}`
-    this.#scores.set(name, { count: (this.#scores.get(name)?.count ?? 0) + 1, lastAt: now })
+    this.#score(resource, found, now)
     if (found === 'ownerLost') return
     const since = now - this.#limits.breakerWindowMs
     const times = (this.#recent.get(resource.type) ?? []).filter((at) => at > since)
@@ -118,6 +117,18 @@ export class HealingPolicy {
     const minutes = Math.round(this.#limits.breakerWindowMs / 60_000)
     const reason = `more than ${this.#limits.breakerLimit} were healed within ${minutes} minutes that no crash explains`
     await this.setBreaker(resource.type, { openedAt: now, reason })
+  }
+
+  /** A person had it healed: counted for the scoreboard alone. The breaker is for what goes on by itself. */
+  async healedByPerson(resource: Resource, found: Found): Promise<void> {
+    this.#score(resource, found, this.#clock.now())
+    await this.writeScores()
+  }
+
+  /** By the status that it stood in. */
+  #score({ type, status }: Resource, found: Found, now: number): void {
+    const name = `${type}/${status}/${found}`
+    this.#scores.set(name, { count: (this.#scores.get(name)?.count ?? 0) + 1, lastAt: now })
   }
 
   /** Adds what this process has counted to the scoreboard. */

@@ -78,10 +78,14 @@ export const healingHandlers: Handlers<Names> = {
     const { type, id, reason } = call.body
     const resource = await call.resource(type, id)
     const { no, revision } = resource
-    const found = call.replayed === null ? await call.services.engine.heal.foundFor(resource) : 'unowned'
+    const { heal } = call.services.engine
+    const isNew = call.replayed === null
+    const found = isNew ? await heal.foundFor(resource) : 'unowned'
     const by = call.principal.name
     const command = { kind: 'heal', no, found, revision, owner: 0, by, override: true } as const
-    return call.accepted(await call.submit(command, { reason, detail: { found } }))
+    const done = await call.submit(command, { reason, detail: { found } })
+    if (isNew) await heal.countApproved(resource, found)
+    return call.accepted(done)
   },
   async setHealingMode(call) {
     const { type, status } = call.parameters

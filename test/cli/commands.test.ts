@@ -167,6 +167,22 @@ describe('asked', () => {
     expect(existsSync(join(terminal.folder, 'none.db'))).toBe(false)
   })
 
+  test('how healing is held is seen and changed: modes and breakers', async () => {
+    const mode = await terminal.homeostat('healing mode volume Creating approve --reason "look first"')
+    expect(mode).toMatchObject({ exit: 0, out: expect.stringContaining('opensds.volume in Creating is approve now') })
+    await terminal.homeostat('healing breaker volume open --reason "a mass event"')
+    const { out } = await terminal.homeostat('healing')
+    expect(out).toContain('Breaker of opensds.volume is open: a mass event')
+    expect(out).toMatch(/opensds\.volume +Creating +approve/)
+    expect((await terminal.homeostat('doctor')).out).toContain('homeostat healing breaker <type> close')
+    expect(await terminal.homeostat('healing breaker volume shut --reason x')).toMatchObject({ exit: 2 })
+    expect(await terminal.homeostat('healing mode volume Creating now --reason x')).toMatchObject({ exit: 2 })
+    await terminal.homeostat('healing breaker volume close --reason looked')
+    await terminal.homeostat('healing mode volume Creating auto --reason looked')
+    const after = await terminal.homeostat('healing')
+    expect(after.out).not.toMatch(/Breaker|approve/)
+  })
+
   test('what failed is told once, however often it was tried, and in the list of runs', async () => {
     await terminal.homeostat('fault set fail --type volume --step createVolume --terminal --message "no room left"')
     const { out } = await terminal.homeostat('create volume --id doomed size=1 --wait')

@@ -5,6 +5,7 @@ import { HomeostatError } from '../base/errors.ts'
 import { watchEvents, type CloudEvent } from '../client/event-source.ts'
 import { api, queries } from './api.ts'
 import { after } from './time.ts'
+import { touchedBy } from './touched.ts'
 
 const keptMost = 400
 /** Between two rounds of reading anew. */
@@ -19,23 +20,6 @@ const listeners = new Set<() => void>()
 const tell = () => {
   for (const listener of listeners) listener()
 }
-
-/** Read anew after every round: what any event may change. */
-const summaries = new Set([
-  'countResources',
-  'listStuck',
-  'listRuns',
-  'listAllResources',
-  'previewHealing',
-  'getHealing',
-  'listOrphans',
-  'listIncidents',
-  'listBulk',
-  'getBulk',
-  'listBulkItems',
-  'getRelated',
-  'getTruth',
-])
 
 let waiting: CloudEvent[] = []
 let isRoundDue = false
@@ -54,22 +38,7 @@ function round(): void {
   isRoundDue = false
   events = [...fresh.toReversed(), ...events].slice(0, keptMost)
   tell()
-  const touched = new Set(fresh.map(({ subject }) => subject))
-  const types = new Set(fresh.map(({ data }) => data.resource?.type ?? ''))
-  const runs = new Set(fresh.map(({ data }) => data.run))
-  void queries.invalidateQueries(
-    {
-      predicate: ({ queryKey }) => {
-        const [name, given] = queryKey as [string, { path?: { type?: string; id?: string; run?: string } } | undefined]
-        if (summaries.has(name)) return true
-        const { type, id, run } = given?.path ?? {}
-        if (run !== undefined) return runs.has(run)
-        if (id !== undefined) return touched.has(`${type}/${id}`)
-        return name === 'listResources' && types.has(type ?? '')
-      },
-    },
-    { cancelRefetch: false },
-  )
+  void queries.invalidateQueries({ predicate: touchedBy(fresh) }, { cancelRefetch: false })
 }
 
 async function follow(signal: AbortSignal): Promise<void> {

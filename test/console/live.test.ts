@@ -164,6 +164,36 @@ test('an answer that takes long is waited for with words; one that is a failure 
   visitor.excuse(/500.*\/v1\/tokens/)
 })
 
+test('what could be read once and not again is shown with its time, and why it is old', async () => {
+  const { visitor } = stage
+  await visitor.go('/runs')
+  await visitor.go('/access')
+  await visitor.sees('No token.')
+  await visitor.page.route('**/v1/tokens*', (route) =>
+    route.fulfill({
+      status: 500,
+      contentType: 'application/problem+json',
+      body: JSON.stringify({ code: 'internal', detail: 'The disk is full.' }),
+    }),
+  )
+  await visitor.sees(/It could not be read anew: The disk is full\./)
+  await visitor.sees(/What you see is from \d\d:\d\d:\d\d/)
+  await visitor.sees('No token.')
+  await visitor.page.unroute('**/v1/tokens*')
+  await visitor.seesNoMore(/It could not be read anew/)
+  visitor.excuse(/500.*\/v1\/tokens/)
+})
+
+test('a page that is opened just when the server goes comes by itself when it is back', async () => {
+  const other = await visit(stage.browser, stage.scene, 'light')
+  await other.page.route(/\/v1\/session$|\/livez$/, (route) => route.abort('connectionrefused'))
+  await other.page.goto(stage.scene.url)
+  await other.sees('This could not be read.')
+  await other.page.unroute(/\/v1\/session$|\/livez$/)
+  await other.sees('Sign in')
+  await other.page.close()
+})
+
 test('a page whose files are gone, after an update of the server, says to reload', async () => {
   const other = await visit(stage.browser, stage.scene, 'light')
   await other.page.route('**/assets/webhooks*', (route) => route.abort())

@@ -280,7 +280,10 @@ function Lifecycles({ items, moving }: { readonly items: Counted; readonly movin
   const healing = useCall('getHealing', {}, { everyMs: 5_000, enabled: useSeesAll() }).data
   const isHeld = (type: string) => (healing?.breakers ?? []).some((one) => one.type === type && one.isOpen)
   const kinds = (boxes: Placed['boxes'] | undefined, one: Readonly<Record<string, number>>, kind: string) =>
-    (boxes ?? []).filter((box) => box.kind === kind).reduce((all, box) => all + (one[box.name] ?? 0), 0)
+    (boxes ?? [])
+      .filter((box) => box.kind === kind)
+      .reduce((all, box) => all + (one[box.name] ?? 0), 0)
+      .toLocaleString('en')
   return (
     <Panel title="Lifecycles" note="click a status for its resources" className="lifecycles">
       <div className="fleet-map">

@@ -136,11 +136,12 @@ const Scoreboard = ({ healing: { scoreboard } }: { readonly healing: Healing }) 
     {scoreboard.length === 0 ? (
       <Empty title="Nothing yet.">What is healed is counted here, by the reason it was stuck.</Empty>
     ) : (
-      <Table heads={['Type', 'Status', 'Because', { right: 'Times' }, 'Last']}>
+      <Table heads={['Type and status', 'Because', { right: 'Times' }, 'Last']}>
         {scoreboard.map((row) => (
           <tr key={`${row.type} ${row.status} ${row.found}`}>
-            <td className="mono">{row.type}</td>
-            <td>{row.status}</td>
+            <td>
+              <span className="mono">{row.type}</span> {row.status}
+            </td>
             <td>{foundWords[row.found] ?? row.found}</td>
             <td className="right num">{row.count.toLocaleString('en')}</td>
             <td>

@@ -8,7 +8,7 @@ const event = {
   data: { resource: { type: 'opensds.volume', id: 'orders' }, run: 'run-1' },
 } as CloudEvent
 const isTouched = touchedBy([event])
-const asked = (name: string, path: object = {}, data: unknown = undefined) => ({
+const asked = (name: string, path: object = {}, data?: unknown) => ({
   queryKey: [name, { path }],
   state: { data },
 })

@@ -99,8 +99,19 @@ async function create(asked: Asking<CreateOptions>, given: string, properties: r
     properties: valuesOf(properties) ?? {},
     input: valuesOf(options.input ?? []),
   }
-  const accepted = await api.call('createResource', { path: { type }, body: body as never })
+  const accepted = await api
+    .call('createResource', { path: { type }, body: body as never })
+    .catch((error: unknown) => Promise.reject(properties.length === 0 ? swallowed(options, error) : error))
   await tell(asked, options.operation ?? 'create', accepted)
+}
+
+/** Options that take several values take all that follows them: also what was meant for properties. */
+function swallowed({ input, link }: CreateOptions, error: unknown): unknown {
+  if (!(error instanceof HomeostatError) || error.code !== 'properties_invalid') return error
+  const option = (input?.length ?? 0) > 1 ? '--input' : (link?.length ?? 0) > 1 ? '--link' : null
+  if (option === null) return error
+  const hint = `What follows ${option} belongs to it: name properties before it.`
+  return new CliError(codes.properties_invalid.exit, error.message, hint)
 }
 
 async function operate(

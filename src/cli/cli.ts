@@ -8,6 +8,7 @@ import { devCommands } from './dev-commands.ts'
 import { healingCommands } from './healing-commands.ts'
 import { keepingCommands } from './keeping-commands.ts'
 import { manyCommands } from './many-commands.ts'
+import { didYouMean } from './nearest.ts'
 import { harmless } from './print.ts'
 import { projectCommands } from './project-commands.ts'
 import { resourceCommands } from './resource-commands.ts'
@@ -66,15 +67,15 @@ export async function main(words: readonly string[]): Promise<void> {
     return
   }
   program.exitOverride()
-  for (const command of program.commands) quieten(command)
+  for (const command of program.commands) quieten(command, words)
   // A reader that has seen enough (`| head`) is no error.
   process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : exits.defect))
   try {
     await program.parseAsync(words, { from: 'user' })
   } catch (error) {
     if (error instanceof CommanderError) {
-      const isHelp = error.code === 'commander.helpDisplayed' || error.code === 'commander.version'
-      process.exitCode = isHelp ? exits.ok : words.length === 0 ? exits.ok : exits.usage
+      // Help that was asked for, also with `help <command>`, is no error.
+      process.exitCode = error.exitCode === 0 || words.length === 0 ? exits.ok : exits.usage
       return
     }
     const { text, hint, exit } = tellingOf(error)
@@ -84,10 +85,27 @@ export async function main(words: readonly string[]): Promise<void> {
   }
 }
 
-function quieten(command: Command, above = 'homeostat'): void {
+function quieten(command: Command, words: readonly string[], above = 'homeostat'): void {
   const name = `${above} ${command.name()}`
   command.exitOverride()
   command.showSuggestionAfterError(true)
   command.showHelpAfterError(`(${name} --help says more)`)
-  for (const inner of command.commands) quieten(inner, name)
+  for (const inner of command.commands) quieten(inner, words, name)
+  // A word that a group does not know reaches what it does by default, which would complain of what it was given.
+  const [byDefault] = command.commands
+  const odd = byDefault === undefined ? null : unknownPart(command, words)
+  if (odd !== null) {
+    byDefault!.showHelpAfterError(`(${name} --help says more)`)
+    byDefault!.configureOutput({ outputError: (_, write) => write(odd) })
+  }
+}
+
+/** What is said of a mistyped part of a command, such as `token revok`; null: it is none. */
+function unknownPart(group: Command, words: readonly string[]): string | null {
+  const at = words.indexOf(group.name())
+  const given = at < 0 ? undefined : words[at + 1]
+  const parts = group.commands.map((one) => one.name())
+  if (given === undefined || given.startsWith('-') || given === 'help' || parts.includes(given)) return null
+  const hint = didYouMean(given, parts) || `There are: ${parts.join(', ')}.`
+  return `error: unknown command '${group.name()} ${harmless(given)}'\n(${hint})\n`
 }

@@ -44,17 +44,12 @@ export function healingCommands(program: Command): void {
     .action(asking(setBreaker))
   const orphans = program.command('orphans').description('what exists in the real world and nobody owns')
   orphans.command('ls', { isDefault: true }).description('list them').action(asking(listOrphans))
-  for (const [name, words, act] of [
-    ['sweep', 'destroy them now (all of them when none is named)', sweep],
-    ['adopt', 'give them back to their resources', adopt],
-    ['write-off', 'strike them from the ledger: somebody vouches that they are gone', writeOff],
+  for (const [name, words, act, which] of [
+    ['sweep', 'destroy them now (all of them when none is named)', sweep, '[orphans...]'],
+    ['adopt', 'give them back to their resources', adopt, '<orphans...>'],
+    ['write-off', 'strike them from the ledger: somebody vouches that they are gone', writeOff, '<orphans...>'],
   ] as const)
-    orphans
-      .command(name)
-      .description(words)
-      .argument('[orphans...]')
-      .requiredOption('--reason <why>')
-      .action(asking(act))
+    orphans.command(name).description(words).argument(which).requiredOption('--reason <why>').action(asking(act))
   const incidents = program.command('incidents').description('stuck resources that no crash explains')
   incidents
     .command('ls', { isDefault: true })

@@ -75,6 +75,7 @@ export const resourceHandlers: Handlers<Names> = {
   async createResource(call) {
     const { body, principal } = call
     const plan = call.plan(call.parameters.type)
+    refuseOtherThanCreating(plan, body.operation)
     const tenant = tenantFor(principal, body.tenant)
     await refuseForeign(call, plan, body)
     const { parent, properties, links, name, id } = body
@@ -218,6 +219,15 @@ async function countsFor({ engine }: Services, { tenant }: Principal): Promise<M
   const of = tenant === null ? {} : { tenant }
   for (const { type, status, count } of await engine.counts(of)) add(type, status, count)
   return byType
+}
+
+function refuseOtherThanCreating(plan: Plan, operation: string | undefined): void {
+  if (operation === undefined || plan.operations.get(operation)?.creates) return
+  const creating = [...plan.operations.values()].filter((one) => one.creates).map((one) => one.name)
+  throw new HomeostatError(
+    'operation_unknown',
+    `${plan.type} has no operation '${operation}' that creates. It has ${creating.join(', ') || 'none'}.`,
+  )
 }
 
 /** `create`, or the only operation that starts from nothing. */

@@ -160,11 +160,24 @@ describe('asked', () => {
     ['ls --limit 0', 2, 'whole number of 1 or more'],
     ['drain abc --reason x', 2, 'it must be a number'],
     ['ls --store none.db', 4, 'There is no store'],
+    ['token revok x', 2, 'Did you mean revoke?'],
+    ['token creat x --role viewer', 2, "unknown command 'token creat'"],
+    ['healing frob', 2, 'There are: show, mode, breaker.'],
+    ['orphans adopt --reason x', 2, "missing required argument 'orphans'"],
+    ['create volume --input x=1 size=1', 2, 'What follows --input belongs to it'],
+    ['create volume --operation frob size=1', 4, "no operation 'frob' that creates"],
+    ['create volume --id x siez=1 size=1', 2, 'Did you mean size?'],
   ])('%s: says what is wrong, once, and the way out', async (line, exit, words) => {
     const told = await terminal.homeostat(line)
     expect(told).toMatchObject({ exit, out: '' })
     expect(told.err.split(words)).toHaveLength(2)
     expect(existsSync(join(terminal.folder, 'none.db'))).toBe(false)
+  })
+
+  test.each(['help webhook', 'webhook --help', 'help'])('%s is no error', async (line) => {
+    const { exit, out } = await terminal.homeostat(line)
+    expect(out).toContain('Usage: homeostat')
+    expect(exit).toBe(0)
   })
 
   test('how healing is held is seen and changed: modes and breakers', async () => {

@@ -18,11 +18,11 @@ export const millis = (text: string): number => new Date(text).getTime()
 const units: readonly (readonly [string, number])[] = [
   ['d', 86_400_000],
   ['h', 3_600_000],
-  ['m', 60_000],
+  ['min', 60_000],
   ['s', 1_000],
 ]
 
-/** The two largest units: `3h 12m`; below ten seconds with a tenth. */
+/** The two largest units, in the words of the command line: `3 h 12 min`; below ten seconds with a tenth. */
 export function span(ms: number): string {
   const whole = Math.max(0, ms)
   if (whole < 1_000) return `${Math.round(whole)} ms`
@@ -31,8 +31,8 @@ export function span(ms: number): string {
   const [unit, size] = units[first]!
   const next = units[first + 1]
   const rest = next === undefined ? 0 : Math.floor((whole % size) / next[1])
-  const head = `${Math.floor(whole / size)}${unit === 's' ? ' ' : ''}${unit}`
-  return rest === 0 || next === undefined ? head : `${head} ${rest}${next[0]}`
+  const head = `${Math.floor(whole / size)} ${unit}`
+  return rest === 0 || next === undefined ? head : `${head} ${rest} ${next[0]}`
 }
 
 /** Whole seconds, for clocks that tick. */

@@ -258,15 +258,25 @@ const cases: readonly Case[] = [
   },
   {
     title: 'mode',
-    ways: ['curl'],
-    async open() {
+    async open(_, way) {
+      const type = way === 'CLI' ? 'opensds.volume' : 'opensds.snapshot'
       await go('/healing')
-      await choose('Mode for opensds.volume in Creating', 'off')
+      await choose(`Mode for ${type} in Creating`, 'off')
       await reason('a drill')
       return async () =>
-        (await api().call('getHealing', {})).modes.find(
-          ({ type: of, status }) => of === 'opensds.volume' && status === 'Creating',
-        )?.mode === 'off'
+        (await api().call('getHealing', {})).modes.find(({ type: of, status }) => of === type && status === 'Creating')
+          ?.mode === 'off'
+    },
+  },
+  {
+    title: 'breaker',
+    async open(_, way) {
+      const type = way === 'CLI' ? 'opensds.snapshot' : 'opensds.attachment'
+      await go('/healing')
+      const row = stage.visitor.page.locator('.rows-of li', { hasText: type })
+      await row.getByRole('button', { name: 'Open ...' }).click()
+      await reason('a drill')
+      return async () => (await api().call('getHealing', {})).breakers.some((one) => one.type === type && one.isOpen)
     },
   },
   {

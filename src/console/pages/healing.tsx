@@ -1,7 +1,7 @@
 // Healing: what it would do now in words, what waits for approval, the mode of each rule, breakers, and what it has done.
 import { useState } from 'react'
 import { useCall, type AnswerOf } from '../api.ts'
-import { asCli } from '../copies.ts'
+import { asCli, word } from '../copies.ts'
 import { ActButton, useAct } from '../parts/act.tsx'
 import { At, Empty, PageHead, Panel, Read, ResourceLink, Table, Tag, useTitle } from '../parts/bits.tsx'
 import { HealNow } from '../parts/why.tsx'
@@ -119,6 +119,8 @@ function Breakers({ healing }: { readonly healing: Healing }) {
                   </p>
                 ),
                 given: ({ reason: why }) => ({ path: { type }, body: { isOpen: !isOpen, reason: why } }),
+                cli: ({ reason: why }) =>
+                  asCli('healing breaker', word(type), isOpen ? 'close' : 'open', '--reason', word(why)),
               }}
             >
               {isOpen ? 'Close ...' : 'Open ...'}
@@ -175,6 +177,7 @@ function Modes({ healing }: { readonly healing: Healing }) {
         </>
       ),
       given: ({ reason }) => ({ path: { type, status }, body: { mode, reason } }),
+      cli: ({ reason }) => asCli('healing mode', word(type), word(status), mode, '--reason', word(reason)),
     })
   return (
     <Panel

@@ -1,8 +1,8 @@
 // Calls to addresses that strangers have given: https only, every address that the name stands for is looked at, and the connection goes
 // to one that was looked at, so that a name cannot change its mind in between. No redirects, little time, little text.
 import { lookup } from 'node:dns/promises'
-import { request as httpRequest } from 'node:http'
-import { request as httpsRequest } from 'node:https'
+import { Agent as HttpAgent, request as httpRequest } from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { HomeostatError } from '../base/errors.ts'
 import type { AllowList } from './allow-list.ts'
@@ -136,7 +136,23 @@ export interface Exchanged {
   readonly text: string
 }
 
-type Patience = OutgoingOptions & { readonly signal?: AbortSignal; readonly timeoutMs?: number }
+/** Connections that are kept for the next call to the same place: each went to an address that was looked at when it was made. */
+export class KeptConnections {
+  readonly http = new HttpAgent({ keepAlive: true })
+  readonly https = new HttpsAgent({ keepAlive: true })
+
+  close(): void {
+    this.http.destroy()
+    this.https.destroy()
+  }
+}
+
+type Patience = OutgoingOptions & {
+  readonly signal?: AbortSignal
+  readonly timeoutMs?: number
+  /** Left out: a connection for this call alone. */
+  readonly kept?: KeptConnections
+}
 
 /** The status of the answer. Throws when there is none in time. */
 export async function post(posted: Posted, options: Patience): Promise<number> {
@@ -149,6 +165,8 @@ export async function exchange(
   options: Patience,
 ): Promise<Exchanged> {
   const url = checkedUrl(text, options)
+  const { kept } = options
+  const agent = kept === undefined ? false : url.protocol === 'https:' ? kept.https : kept.http
   const request = url.protocol === 'https:' ? httpsRequest : httpRequest
   const { timeoutMs = patienceMs } = options
   // From the first question to the last byte: an answer that drips is not waited for longer than one that does not come.
@@ -156,12 +174,19 @@ export async function exchange(
   const signal = options.signal === undefined ? tooLate : AbortSignal.any([tooLate, options.signal])
   const length = method === 'POST' ? { 'content-length': Buffer.byteLength(body) } : {}
   return new Promise((resolve, reject) => {
-    const failed = (error: Error) =>
-      reject(tooLate.aborted ? new Error(`it did not answer within ${timeoutMs} ms`) : inWords(error))
+    let isAnswered = false
+    const failed = (error: Error) => {
+      if (tooLate.aborted) return reject(new Error(`it did not answer within ${timeoutMs} ms`))
+      // One that was kept may have been closed meanwhile: whatever came of this call, it is made again on a new one.
+      if (asked.reusedSocket && !isAnswered && !signal.aborted)
+        return exchange({ url: text, method, headers, body }, withoutKept(options)).then(resolve, reject)
+      reject(inWords(error))
+    }
     const asked = request(
       url,
-      { method, headers: { ...headers, ...length }, agent: false, signal, lookup: guardedLookup(url, options) },
+      { method, headers: { ...headers, ...length }, agent, signal, lookup: guardedLookup(url, options) },
       (response) => {
+        isAnswered = true
         const parts: Buffer[] = []
         let size = 0
         response.on('data', (part: Buffer) => {
@@ -179,6 +204,8 @@ export async function exchange(
     asked.end(method === 'POST' ? body : undefined)
   })
 }
+
+const withoutKept = ({ kept: _, ...rest }: Patience): Patience => rest
 
 const plainly: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nobody listens there',

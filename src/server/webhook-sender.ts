@@ -8,7 +8,7 @@ import type { Engine } from '../engine/engine.ts'
 import type { Log } from '../engine/log.ts'
 import { Rhythm } from '../engine/rhythm.ts'
 import { aboutWebhook, padded, type Found, type Objects, type WebhookRecord } from './objects.ts'
-import { post, type OutgoingOptions } from './outgoing.ts'
+import { KeptConnections, post, type OutgoingOptions } from './outgoing.ts'
 import type { Sealer } from './sealer.ts'
 import type { RecordChange } from '../store/store.ts'
 import { cloudEventOf, type Ref, type Wire } from './wire.ts'
@@ -56,6 +56,7 @@ export class WebhookSender {
   readonly #patienceMs: number
   readonly #rhythm: Rhythm
   readonly #abort = new AbortController()
+  readonly #kept = new KeptConnections()
   #stopListening: (() => Promise<void>) | null = null
   /** The latest event there is, as far as is known: where a webhook has it, there is nothing to do. */
   #latest = 0
@@ -94,6 +95,7 @@ export class WebhookSender {
     await this.#stopListening?.()
     await this.#rhythm.stop()
     await Promise.all(this.#serving.values())
+    this.#kept.close()
   }
 
   wake(): void {
@@ -213,7 +215,7 @@ export class WebhookSender {
     try {
       const status = await post(
         { url, headers, body },
-        { ...outgoing, signal: this.#abort.signal, timeoutMs: this.#patienceMs },
+        { ...outgoing, signal: this.#abort.signal, timeoutMs: this.#patienceMs, kept: this.#kept },
       )
       if (status >= 200 && status < 300) return null
       const isElsewhere = status >= 300 && status < 400

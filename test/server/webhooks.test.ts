@@ -17,6 +17,7 @@ const ill: Answering = (response) => void response.writeHead(500).end()
 
 class Receiver {
   readonly got: number[] = []
+  connections = 0
   answering: Answering = well
   readonly #server = createServer((request, response) => {
     request.resume()
@@ -24,7 +25,15 @@ class Receiver {
     this.answering(response)
   })
 
+  /** As a receiver does after a while in which nothing came. */
+  closeIdle(): void {
+    this.#server.closeIdleConnections()
+  }
+
   async open(): Promise<string> {
+    this.#server.on('connection', () => this.connections++)
+    // On a machine that is busy much time may pass between two events.
+    this.#server.keepAliveTimeout = 600_000
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/hook`
   }
@@ -147,6 +156,28 @@ test('a dead letter whose event the history has lost stays listed, and the other
   expect((await act('replay')).json).toMatchObject({ deadLetters: 1, lastError: 'event 1 is no longer in the history' })
   expect(receiver.got).toEqual(upTo(last).slice(1))
   expect((await shop.ask('GET', `${path}/deadLetters`)).json.items).toMatchObject([{ n: 1, event: null }])
+})
+
+test('a connection is kept from event to event, and one that was closed meanwhile is replaced: no try has failed', async () => {
+  await open({ firstWaitMs: 3_600_000 })
+  const { receiver, look } = await hooked(well)
+  const first = await box()
+  await expect.poll(() => receiver.got).toEqual(upTo(first))
+  expect(receiver.connections).toBe(1)
+  // Once as it closes by itself, once with a call on its way.
+  receiver.closeIdle()
+  const second = await box()
+  await expect.poll(() => receiver.got).toEqual(upTo(second))
+  let isCut = false
+  receiver.answering = (response) => {
+    if (isCut) return well(response)
+    isCut = true
+    response.socket!.destroy()
+  }
+  const third = await box()
+  await expect.poll(() => distinct(receiver.got)).toEqual(upTo(third))
+  await expect.poll(async () => (await look()).delivered).toBe(third)
+  expect(await look()).toMatchObject({ failures: 0, deadLetters: 0 })
 })
 
 test('redirects are not followed, and it is said', async () => {

@@ -151,7 +151,7 @@ type Patience = OutgoingOptions & {
   readonly signal?: AbortSignal
   readonly timeoutMs?: number
   /** Left out: a connection for this call alone. */
-  readonly kept?: KeptConnections
+  readonly kept?: KeptConnections | undefined
 }
 
 /** The status of the answer. Throws when there is none in time. */
@@ -175,12 +175,12 @@ export async function exchange(
   const length = method === 'POST' ? { 'content-length': Buffer.byteLength(body) } : {}
   return new Promise((resolve, reject) => {
     let isAnswered = false
-    const failed = (error: Error) => {
-      if (tooLate.aborted) return reject(new Error(`it did not answer within ${timeoutMs} ms`))
+    const failed = (error: Error): void => {
+      if (tooLate.aborted) reject(new Error(`it did not answer within ${timeoutMs} ms`))
       // One that was kept may have been closed meanwhile: whatever came of this call, it is made again on a new one.
-      if (asked.reusedSocket && !isAnswered && !signal.aborted)
-        return exchange({ url: text, method, headers, body }, withoutKept(options)).then(resolve, reject)
-      reject(inWords(error))
+      else if (asked.reusedSocket && !isAnswered && !signal.aborted)
+        exchange({ url: text, method, headers, body }, { ...options, kept: undefined }).then(resolve, reject)
+      else reject(inWords(error))
     }
     const asked = request(
       url,
@@ -204,8 +204,6 @@ export async function exchange(
     asked.end(method === 'POST' ? body : undefined)
   })
 }
-
-const withoutKept = ({ kept: _, ...rest }: Patience): Patience => rest
 
 const plainly: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nobody listens there',

@@ -253,6 +253,23 @@ test(
   patienceMs,
 )
 
+test('an export that cannot be read says so, and saves nothing', async () => {
+  const { visitor } = stage
+  await visitor.go('/audit')
+  await visitor.sees(/chain of hashes/)
+  await visitor.page.route('**/v1/audit?*', (route) =>
+    route.fulfill({
+      status: 500,
+      contentType: 'application/problem+json',
+      body: JSON.stringify({ code: 'internal', detail: 'The disk is full.' }),
+    }),
+  )
+  await visitor.click('Export CSV')
+  await visitor.sees('Nothing was saved, the audit could not be read: The disk is full.')
+  await visitor.page.unrouteAll({ behavior: 'ignoreErrors' })
+  visitor.excuse(/500.*\/v1\/audit/)
+})
+
 test('after signing out nothing is shown', async () => {
   const { visitor } = stage
   await visitor.click('Sign out')

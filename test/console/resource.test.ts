@@ -120,6 +120,10 @@ test('a run is cancelled with a reason: the waterfall and the timeline tell what
   await visitor.page.locator('h1 .tag', { hasText: /cancelled|failed/ }).waitFor()
   await visitor.sees(/the rack is down/)
   await visitor.page.locator('.track.undo', { hasText: 'undo spawn' }).waitFor()
+  // Its own events do not lead to where one is.
+  await visitor.sees(/asked by admin token at/)
+  expect(await visitor.page.locator('.timeline > li').count()).toBeGreaterThan(3)
+  expect(await visitor.page.locator('.timeline a').count()).toBe(0)
   expect(await visitor.barriers()).toEqual([])
   await visitor.shot('run-cancelled')
   visitor.hasMade('cancelRun')

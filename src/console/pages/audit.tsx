@@ -1,6 +1,6 @@
 // Who did what, when, from where and why, with the chain of hashes verified, and an export for those who must keep it.
 import { useState } from 'react'
-import { api, useCall, type AnswerOf } from '../api.ts'
+import { api, useCall, wordsOf, type AnswerOf } from '../api.ts'
 import { At, Empty, PageHead, Read, Table, Tag, useTitle } from '../parts/bits.tsx'
 import { toast } from '../parts/toasts.tsx'
 
@@ -32,7 +32,12 @@ const columns = ['n', 'at', 'principal', 'address', 'tenant', 'action', 'target'
 const cell = (value: string | number | null) => `"${String(value ?? '').replaceAll('"', '""')}"`
 
 async function exportAs(form: 'jsonl' | 'csv'): Promise<void> {
-  const all = await readAll()
+  let all: readonly Entry[]
+  try {
+    all = await readAll()
+  } catch (error) {
+    return toast('bad', `Nothing was saved, the audit could not be read: ${wordsOf(error)}`)
+  }
   const lines =
     form === 'jsonl'
       ? all.map((one) => JSON.stringify(one))

@@ -29,7 +29,7 @@ function Whole({ run }: { readonly run: Run }) {
         }
         lead={
           <>
-            Run <span className="mono">{run.id}</span>, asked by {run.by} <At time={run.acceptedAt} />
+            Run <span className="mono">{run.id}</span>, asked by {run.by} at <At time={run.acceptedAt} />
             {run.endedAt !== null && <>, took {span(millis(run.endedAt) - millis(run.acceptedAt))}</>}
           </>
         }
@@ -93,7 +93,7 @@ function Whole({ run }: { readonly run: Run }) {
       <LateResults run={run} />
       <div className="columns">
         <Panel title="What happened">
-          <Timeline events={run.events ?? []} />
+          <Timeline events={run.events ?? []} of={run.id} />
         </Panel>
         <Panel title="Input and results">
           <h3>Input</h3>

@@ -113,7 +113,7 @@ function useConditions(resource: Resource): readonly Condition[] {
       holds: queued.length === 0,
       words: queued.map(({ operation, by, at: asked }) => (
         <span key={asked}>
-          {operation}, asked by {by} <At time={asked} />{' '}
+          {operation}, asked by {by} at <At time={asked} />{' '}
         </span>
       )),
     },

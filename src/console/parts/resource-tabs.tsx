@@ -61,7 +61,14 @@ export function Details({
   )
 }
 
-export const Timeline = ({ events }: { readonly events: AnswerOf<'getHistory'>['items'] }) => (
+export const Timeline = ({
+  events,
+  of,
+}: {
+  readonly events: AnswerOf<'getHistory'>['items']
+  /** The run that the page is about: not linked to once more. */
+  readonly of?: string
+}) => (
   <ol className="timeline">
     {events.map((event) => (
       <li key={event.n} className={eventTone(event)}>
@@ -69,7 +76,7 @@ export const Timeline = ({ events }: { readonly events: AnswerOf<'getHistory'>['
         <span className="words">{eventWords(event)}</span>
         <span className="quiet">
           {event.by}
-          {event.run !== null && (
+          {event.run !== null && event.run !== of && (
             <>
               {' '}
               · <Link href={address('runs', event.run)}>run {event.run}</Link>

@@ -56,7 +56,7 @@ export interface Config {
    */
   readonly allowCalls?: readonly string[] | undefined
   /** How webhooks are sent; `privateAddresses` lets them go to this machine and to private networks. */
-  readonly webhooks?: WebhookSettings | undefined
+  readonly webhooks?: Omit<WebhookSettings, 'sends'> | undefined
   /** Requests that one token, account or address may send. Default: 10,000 a second, 20,000 at once. */
   readonly rate?: { readonly perSecond: number; readonly burst: number } | undefined
   readonly engine?: Partial<EngineSettings> | undefined

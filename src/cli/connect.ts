@@ -84,7 +84,9 @@ async function reachStore(options: ReachOptions): Promise<Reached> {
   await engine.start()
   const token = secretText()
   const keys = secretKeys(data, { make: false })
-  const { allowCalls, webhooks } = config
+  const { allowCalls } = config
+  // Who only looks sends nobody anything, and ends before it would be answered.
+  const webhooks = { ...config.webhooks, sends: false }
   const server = createServer({ engine, port: 0, adminToken: token, allowCalls, webhooks, secretKeys: keys })
   const url = await server.start()
   return {

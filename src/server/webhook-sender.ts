@@ -33,6 +33,8 @@ export interface WebhookSettings {
   readonly patienceMs?: number | undefined
   /** Receivers on this machine and in private networks are called too, also with plain http. Default: not. */
   readonly privateAddresses?: boolean | undefined
+  /** False: other processes send events; here dead letters are sent again when that is asked for. Default true. */
+  readonly sends?: boolean | undefined
 }
 
 const lookMs = 5_000
@@ -80,6 +82,7 @@ export class WebhookSender {
   }
 
   async start(): Promise<void> {
+    if (this.#options.settings?.sends === false) return
     this.#rhythm.start()
     const { engine } = this.#options
     this.#latest = await engine.latestEvent()

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { root, Terminal } from './terminal.ts'
+import { root, Terminal, type Running } from './terminal.ts'
 
 // A machine that others use too takes its time.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
@@ -17,6 +17,8 @@ const got: number[] = []
 let status = 500
 let receiver: Server
 let url: string
+let running: Running
+const serve = `${process.execPath} --conditions=source ${join(root, 'src/bin.ts')} serve --dev --config hooks.ts`
 
 beforeAll(async () => {
   receiver = createServer((request, response) => {
@@ -27,9 +29,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
   url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
   writeFileSync(join(terminal.folder, 'hooks.ts'), config)
-  await terminal.start(
-    `${process.execPath} --conditions=source ${join(root, 'src/bin.ts')} serve --dev --config hooks.ts`,
-  )
+  running = await terminal.start(serve)
 })
 afterAll(async () => {
   receiver.close()
@@ -58,6 +58,25 @@ test('what fails says why and when it is tried again; it is gone on with, sent a
   expect((await terminal.homeostat(`webhook pause ${id} --reason moved`)).out).toContain('paused')
   expect((await terminal.homeostat(`webhook rm ${id}`)).exit).toBe(0)
   expect(await terminal.homeostat(`webhook rm ${id}`)).toMatchObject({ exit: 4, err: expect.stringContaining(id) })
+})
+
+test('a command that goes to the store itself sends nothing', async () => {
+  status = 200
+  const made = await terminal.homeostat(`webhook create ${url} --json`)
+  const { id } = (JSON.parse(made.out) as { webhook: { id: string } }).webhook
+  await terminal.homeostat(`webhook pause ${id}`)
+  await terminal.homeostat('create volume --id w size=1 --wait')
+  running.child.kill('SIGTERM')
+  await running.exited
+  got.length = 0
+  const store = '--store data/homeostat.db --config hooks.ts'
+  expect((await terminal.homeostat(`webhook resume ${id} ${store}`)).out).toContain('active')
+  expect(await terminal.homeostat(`why w ${store}`)).toMatchObject({ exit: 0 })
+  expect(got).toEqual([])
+  // Nor does it keep a server from it that comes after.
+  await terminal.start(serve)
+  await expect.poll(() => got.length, { timeout: 60_000 }).toBeGreaterThan(1)
+  await terminal.homeostat(`webhook rm ${id}`)
 })
 
 test.each([

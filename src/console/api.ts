@@ -1,5 +1,5 @@
 // The console's one way to the server: the typed client, and whether the server answers.
-import { QueryClient, useQuery, type UseQueryResult } from '@tanstack/react-query'
+import { QueryClient, useInfiniteQuery, useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 import { HttpClient, type Given } from '../client/http-client.ts'
 import { codes, HomeostatError } from '../base/errors.ts'
@@ -94,6 +94,27 @@ export function useCall<Name extends RouteName>(
     queryKey: [name, given],
     queryFn: async ({ signal }) => (await api.call(name, given, { signal })) as never,
     enabled,
+    refetchInterval: everyMs ?? false,
+    ...(keep ? { placeholderData: (before: unknown) => before as never } : {}),
+  })
+}
+
+/** Rows of the contract that list page by page. */
+type Paged = {
+  readonly [Name in RouteName]: AnswerOf<Name> extends { readonly nextPageToken: string | null } ? Name : never
+}[RouteName]
+
+/** The same for a list: its first page, and more of it when it is asked for. */
+export function usePages<Name extends Paged>(name: Name, given: Given<Name>, { everyMs, keep = false }: Reading = {}) {
+  return useInfiniteQuery({
+    queryKey: [name, given, 'pages'],
+    initialPageParam: '',
+    queryFn: async ({ pageParam, signal }) => {
+      const { query = {} } = given as { readonly query?: object }
+      const page = pageParam === '' ? given : { ...given, query: { ...query, pageToken: pageParam } }
+      return (await api.call(name, page as Given<Name>, { signal })) as AnswerOf<Name>
+    },
+    getNextPageParam: (answer) => (answer as { readonly nextPageToken: string | null }).nextPageToken,
     refetchInterval: everyMs ?? false,
     ...(keep ? { placeholderData: (before: unknown) => before as never } : {}),
   })

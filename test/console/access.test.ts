@@ -166,6 +166,14 @@ test(
       await visitor.closes()
       await expect.poll(() => listener.state.heard.length).toBeGreaterThan(0)
       await expect.poll(async () => (await scene.api.call('listWebhooks', {})).items[0]!.deadLetters).toBe(0)
+      await visitor.click('Pause ...')
+      await visitor.confirm('Pause', { reason: 'it is being moved' })
+      await visitor.closes()
+      await visitor.sees('paused')
+      await visitor.click('Go on ...')
+      await visitor.confirm('Go on', { reason: 'it was moved' })
+      await visitor.closes()
+      await visitor.sees('active')
       await visitor.click('New secret ...')
       await visitor.confirm('Make a new secret')
       await visitor.sees('The new secret. It is shown this once.')
@@ -178,7 +186,7 @@ test(
     } finally {
       await listener.close()
     }
-    visitor.hasMade('createWebhook', 'replayWebhook', 'rotateWebhook', 'deleteWebhook')
+    visitor.hasMade('createWebhook', 'replayWebhook', 'pauseWebhook', 'resumeWebhook', 'rotateWebhook', 'deleteWebhook')
   },
   patienceMs,
 )

@@ -137,6 +137,32 @@ test('the runs are filtered by their state', async () => {
   await visitor.sees('awaitBoot')
 })
 
+test('older runs are read page by page, of all resources and of one', async () => {
+  const { visitor, scene } = stage
+  const { page } = visitor
+  const small = /\/v1\/(runs|resources\/[^/]+\/[^/]+\/runs)\?/
+  await page.route(small, (route, request) =>
+    route.continue({ url: request.url().replace(/pageSize=\d+/, 'pageSize=1') }),
+  )
+  const rows = page.locator('tbody tr')
+  for (const [path, { items }] of [
+    ['/runs', await scene.api.call('listRuns', {})],
+    [
+      '/resources/opensds.volume/orders?tab=runs',
+      await scene.api.call('listRunsOf', { path: { type: 'opensds.volume', id: 'orders' } }),
+    ],
+  ] as const) {
+    expect(items.length).toBeGreaterThan(0)
+    await visitor.go(path)
+    for (let shown = 1; shown < Math.min(3, items.length); shown++) {
+      await expect.poll(() => rows.count()).toBe(shown)
+      await visitor.click('Older runs')
+    }
+    await expect.poll(() => rows.count()).toBe(Math.min(3, items.length))
+  }
+  await page.unroute(small)
+})
+
 test('the feed of events is filtered, held still while it is read, and goes on', async () => {
   const { scene, visitor } = stage
   const { page } = visitor

@@ -1,8 +1,8 @@
 // Bulk jobs: how far each is, what was refused, and pausing or ending it.
-import { useCall, type AnswerOf } from '../api.ts'
+import { useCall, usePages, type AnswerOf } from '../api.ts'
 import { asCli } from '../copies.ts'
 import { ActButton } from '../parts/act.tsx'
-import { At, Empty, PageHead, Panel, Read, ResourceLink, Table, Tag, useTitle } from '../parts/bits.tsx'
+import { At, Empty, More, PageHead, Panel, Read, ResourceLink, Table, Tag, useTitle } from '../parts/bits.tsx'
 import { address, Link } from '../route.tsx'
 import { useRefusal } from '../session.tsx'
 
@@ -15,7 +15,7 @@ export default function Bulk({ id }: { readonly id: string | undefined }) {
 }
 
 function Jobs() {
-  const jobs = useCall('listBulk', { query: { pageSize: 100 } }, { everyMs: 2_000 })
+  const jobs = usePages('listBulk', { query: { pageSize: 100 } }, { everyMs: 2_000 })
   return (
     <>
       <PageHead
@@ -24,31 +24,34 @@ function Jobs() {
       />
       <div className="panel">
         <Read from={jobs}>
-          {({ items }) =>
-            items.length === 0 ? (
+          {({ pages }) =>
+            pages[0]!.items.length === 0 ? (
               <Empty title="No bulk job yet.">
                 <Link href="/resources">Choose resources</Link>
               </Empty>
             ) : (
               <ul className="rows-of">
-                {items.map((job) => (
-                  <li key={job.id}>
-                    <div className="grow">
-                      <Link href={address('bulk', job.id)}>
-                        {job.operation} over {job.total} {job.filter.type}
-                      </Link>{' '}
-                      <Tag tone={tones[job.state]}>{job.state}</Tag> <span className="quiet">{job.reason}</span>
-                      <Progress job={job} />
-                    </div>
-                    <span className="quiet">
-                      {job.by}, <At time={job.createdAt} />
-                    </span>
-                  </li>
-                ))}
+                {pages
+                  .flatMap(({ items }) => items)
+                  .map((job) => (
+                    <li key={job.id}>
+                      <div className="grow">
+                        <Link href={address('bulk', job.id)}>
+                          {job.operation} over {job.total} {job.filter.type}
+                        </Link>{' '}
+                        <Tag tone={tones[job.state]}>{job.state}</Tag> <span className="quiet">{job.reason}</span>
+                        <Progress job={job} />
+                      </div>
+                      <span className="quiet">
+                        {job.by}, <At time={job.createdAt} />
+                      </span>
+                    </li>
+                  ))}
               </ul>
             )
           }
         </Read>
+        <More from={jobs}>More bulk jobs</More>
       </div>
     </>
   )
@@ -68,7 +71,7 @@ const Progress = ({ job }: { readonly job: Job }) => (
 
 function JobPage({ id }: { readonly id: string }) {
   const job = useCall('getBulk', { path: { bulk: id } }, { everyMs: 1_000 })
-  const items = useCall('listBulkItems', { path: { bulk: id }, query: { pageSize: 500 } }, { everyMs: 2_000 })
+  const targets = usePages('listBulkItems', { path: { bulk: id }, query: { pageSize: 500 } }, { everyMs: 2_000 })
   return (
     <Read from={job}>
       {(data) => (
@@ -87,26 +90,29 @@ function JobPage({ id }: { readonly id: string }) {
           </div>
           <Panel title="Targets" note={`${data.perSecond} a second`}>
             <Progress job={data} />
-            <Read from={items}>
-              {(page) => (
+            <Read from={targets}>
+              {({ pages }) => (
                 <Table heads={['Resource', 'State', 'Run', 'Why not']}>
-                  {page.items.map((one) => (
-                    <tr key={one.index}>
-                      <td>
-                        <ResourceLink of={one.resource} />
-                      </td>
-                      <td>
-                        <Tag tone={one.state === 'accepted' ? 'good' : one.state === 'refused' ? 'bad' : 'info'}>
-                          {one.state}
-                        </Tag>
-                      </td>
-                      <td>{one.run !== null && <Link href={address('runs', one.run)}>{one.run}</Link>}</td>
-                      <td className="prose">{one.message}</td>
-                    </tr>
-                  ))}
+                  {pages
+                    .flatMap(({ items }) => items)
+                    .map((one) => (
+                      <tr key={one.index}>
+                        <td>
+                          <ResourceLink of={one.resource} />
+                        </td>
+                        <td>
+                          <Tag tone={one.state === 'accepted' ? 'good' : one.state === 'refused' ? 'bad' : 'info'}>
+                            {one.state}
+                          </Tag>
+                        </td>
+                        <td>{one.run !== null && <Link href={address('runs', one.run)}>{one.run}</Link>}</td>
+                        <td className="prose">{one.message}</td>
+                      </tr>
+                    ))}
                 </Table>
               )}
             </Read>
+            <More from={targets}>More targets</More>
           </Panel>
         </>
       )}

@@ -1,15 +1,27 @@
 // What exists in the real world and nobody owns: destroy it, give it back, or strike it off.
-import { useCall, type AnswerOf } from '../api.ts'
+import { usePages, type AnswerOf } from '../api.ts'
 import { asCli, word } from '../copies.ts'
 import { useAct } from '../parts/act.tsx'
-import { AskButton, At, Empty, PageHead, Panel, Read, ResourceLink, Table, Tag, useTitle } from '../parts/bits.tsx'
+import {
+  AskButton,
+  At,
+  Empty,
+  More,
+  PageHead,
+  Panel,
+  Read,
+  ResourceLink,
+  Table,
+  Tag,
+  useTitle,
+} from '../parts/bits.tsx'
 import { useRefusal } from '../session.tsx'
 
 type Orphan = AnswerOf<'listOrphans'>['items'][number]
 
 export default function Orphans() {
   useTitle('Orphans')
-  const orphans = useCall('listOrphans', { query: { pageSize: 500 } }, { everyMs: 5_000 })
+  const orphans = usePages('listOrphans', { query: { pageSize: 500 } }, { everyMs: 5_000 })
   return (
     <>
       <PageHead
@@ -18,42 +30,45 @@ export default function Orphans() {
       />
       <Panel title="Left behind">
         <Read from={orphans}>
-          {({ items }) =>
-            items.length === 0 ? (
+          {({ pages }) =>
+            pages[0]!.items.length === 0 ? (
               <Empty title="Nothing is left behind.">Everything that exists belongs to a resource.</Empty>
             ) : (
               <Table heads={['Thing', 'Kind', 'State', 'Of', 'Since']} hasActions>
-                {items.map((one) => (
-                  <tr key={one.id}>
-                    <td className="mono">{one.id}</td>
-                    <td>{one.entry.kind}</td>
-                    <td>
-                      <Tag tone="warn">{one.entry.state}</Tag>
-                    </td>
-                    <td>
-                      <ResourceLink of={one.resource} />
-                    </td>
-                    <td>
-                      <At time={one.entry.since} />
-                    </td>
-                    <td className="right">
-                      <Buttons orphan={one} />
-                    </td>
-                  </tr>
-                ))}
+                {pages
+                  .flatMap(({ items }) => items)
+                  .map((one) => (
+                    <tr key={one.id}>
+                      <td className="mono">{one.id}</td>
+                      <td>{one.entry.kind}</td>
+                      <td>
+                        <Tag tone="warn">{one.entry.state}</Tag>
+                      </td>
+                      <td>
+                        <ResourceLink of={one.resource} />
+                      </td>
+                      <td>
+                        <At time={one.entry.since} />
+                      </td>
+                      <td className="right">
+                        <Buttons orphan={one} />
+                      </td>
+                    </tr>
+                  ))}
               </Table>
             )
           }
         </Read>
+        <More from={orphans}>More orphans</More>
       </Panel>
       <Panel title="Strays" note="seen at the backends, and no ledger names them">
         <Read from={orphans}>
-          {({ strays }) =>
-            strays.length === 0 ? (
+          {({ pages }) =>
+            pages[0]!.strays.length === 0 ? (
               <Empty title="None were seen." />
             ) : (
               <ul className="rows-of">
-                {strays.map(({ type, kind, name, firstSeenAt }) => (
+                {pages[0]!.strays.map(({ type, kind, name, firstSeenAt }) => (
                   <li key={name}>
                     <span>
                       <span className="mono">{name}</span> {kind} of {type}, first seen <At time={firstSeenAt} />

@@ -1,6 +1,6 @@
 // Runs of all resources: those under way first, then the ended ones.
-import { useCall } from '../api.ts'
-import { PageHead, Read, useTitle } from '../parts/bits.tsx'
+import { usePages } from '../api.ts'
+import { More, PageHead, Read, useTitle } from '../parts/bits.tsx'
 import { RunRows } from '../parts/run-rows.tsx'
 import { go, usePlace, withQuery } from '../route.tsx'
 
@@ -10,7 +10,7 @@ export default function Runs() {
   useTitle('Runs')
   const { query } = usePlace()
   const state = states.find((one) => one === query.get('state'))
-  const runs = useCall(
+  const runs = usePages(
     'listRuns',
     { query: { pageSize: 200, ...(state === undefined ? {} : { state }) } },
     { keep: true, everyMs: 10_000 },
@@ -37,7 +37,8 @@ export default function Runs() {
         </div>
       </div>
       <div className="panel flush">
-        <Read from={runs}>{({ items }) => <RunRows items={items} withResource />}</Read>
+        <Read from={runs}>{({ pages }) => <RunRows items={pages.flatMap(({ items }) => items)} withResource />}</Read>
+        <More from={runs}>Older runs</More>
       </div>
     </>
   )

@@ -1,9 +1,9 @@
 // What is stuck, failed or struggling, grouped by cause, and the incidents that no crash explains.
-import { useInfiniteQuery } from '@tanstack/react-query'
-import { api, useCall, type Resource } from '../api.ts'
+import { useCall, usePages, type Resource } from '../api.ts'
 import { useEvents } from '../live.ts'
 import { ActButton } from '../parts/act.tsx'
 import {
+  More,
   Age,
   At,
   Copy,
@@ -154,18 +154,7 @@ export default function Stuck() {
 }
 
 function Incidents() {
-  const incidents = useInfiniteQuery({
-    queryKey: ['listIncidents', 'pages'],
-    initialPageParam: '',
-    queryFn: ({ pageParam, signal }) =>
-      api.call(
-        'listIncidents',
-        { query: { pageSize: 100, ...(pageParam === '' ? {} : { pageToken: pageParam }) } },
-        { signal },
-      ),
-    getNextPageParam: ({ nextPageToken }) => nextPageToken,
-    refetchInterval: 10_000,
-  })
+  const incidents = usePages('listIncidents', { query: { pageSize: 100 } }, { everyMs: 10_000 })
   const refusal = useRefusal('steer')
   return (
     <Panel title="Incidents" note="stuck resources that no crash explains: bugs to report">
@@ -209,16 +198,7 @@ function Incidents() {
           )
         }
       </Read>
-      {incidents.hasNextPage && (
-        <button
-          type="button"
-          className="small"
-          disabled={incidents.isFetchingNextPage}
-          onClick={() => void incidents.fetchNextPage()}
-        >
-          Older incidents
-        </button>
-      )}
+      <More from={incidents}>Older incidents</More>
     </Panel>
   )
 }

@@ -1,7 +1,8 @@
 // Events sent elsewhere: how far each webhook is, what it could not deliver, and its secret, which is shown once.
-import { useCall, type AnswerOf } from '../api.ts'
+import { useCall, usePages, type AnswerOf } from '../api.ts'
+import { asCli, word } from '../copies.ts'
 import { ActButton } from '../parts/act.tsx'
-import { At, Copy, Empty, PageHead, Panel, Read, Tag, useTitle } from '../parts/bits.tsx'
+import { At, Copy, Empty, More, PageHead, Panel, Read, Tag, useTitle } from '../parts/bits.tsx'
 
 type Webhook = AnswerOf<'listWebhooks'>['items'][number]
 
@@ -60,17 +61,49 @@ export default function Webhooks() {
 
 function One({ webhook }: { readonly webhook: Webhook }) {
   const path = { webhook: webhook.id }
-  const dead = useCall('listDeadLetters', { path, query: { pageSize: 20 } }, { enabled: webhook.deadLetters > 0 })
+  const isPaused = webhook.state === 'paused'
   return (
     <Panel
       title={webhook.url}
       note={
-        <Tag tone={webhook.failures > 0 ? 'bad' : 'good'}>
-          {webhook.failures > 0 ? `${webhook.failures} tries failed` : webhook.state}
+        <Tag tone={webhook.failures > 0 ? 'bad' : isPaused ? 'warn' : 'good'}>
+          {webhook.failures > 0 && !isPaused ? `${webhook.failures} tries failed` : webhook.state}
         </Tag>
       }
       actions={
         <>
+          {(isPaused || webhook.nextTryAt !== null) && (
+            <ActButton
+              className="small"
+              act={{
+                route: 'resumeWebhook',
+                title: 'Go on',
+                reason: 'needed',
+                does: 'Go on',
+                words: <p>It goes on where it was, at once.</p>,
+                given: ({ reason }) => ({ path, body: { reason } }),
+                cli: ({ reason }) => asCli('webhook resume', word(webhook.id), '--reason', word(reason)),
+              }}
+            >
+              Go on ...
+            </ActButton>
+          )}
+          {!isPaused && (
+            <ActButton
+              className="small"
+              act={{
+                route: 'pauseWebhook',
+                title: 'Pause',
+                reason: 'needed',
+                does: 'Pause',
+                words: <p>Nothing is sent until it goes on; it then begins where it was.</p>,
+                given: ({ reason }) => ({ path, body: { reason } }),
+                cli: ({ reason }) => asCli('webhook pause', word(webhook.id), '--reason', word(reason)),
+              }}
+            >
+              Pause ...
+            </ActButton>
+          )}
           <ActButton
             className="small"
             act={{
@@ -127,6 +160,14 @@ function One({ webhook }: { readonly webhook: Webhook }) {
           <dt>Of</dt>
           <dd>{[...webhook.types, ...webhook.kinds].join(', ') || 'everything'}</dd>
         </div>
+        {webhook.nextTryAt !== null && !isPaused && (
+          <div>
+            <dt>Next try</dt>
+            <dd>
+              <At time={webhook.nextTryAt} />
+            </dd>
+          </div>
+        )}
         {webhook.lastError !== '' && (
           <div>
             <dt>Last error</dt>
@@ -134,17 +175,31 @@ function One({ webhook }: { readonly webhook: Webhook }) {
           </div>
         )}
       </dl>
-      {(dead.data?.items ?? []).length > 0 && (
-        <ul className="rows-of">
-          {dead.data!.items.map(({ n, at, error }) => (
-            <li key={n}>
-              <span>
-                Event {n}, <At time={at} />: {error}
-              </span>
-            </li>
-          ))}
-        </ul>
-      )}
+      {webhook.deadLetters > 0 && <DeadLetters of={webhook} />}
     </Panel>
+  )
+}
+
+function DeadLetters({ of }: { readonly of: Webhook }) {
+  const dead = usePages('listDeadLetters', { path: { webhook: of.id }, query: { pageSize: 20 } }, { everyMs: 10_000 })
+  return (
+    <>
+      <Read from={dead}>
+        {({ pages }) => (
+          <ul className="rows-of">
+            {pages
+              .flatMap(({ items }) => items)
+              .map(({ n, at, error }) => (
+                <li key={n}>
+                  <span>
+                    Event {n}, <At time={at} />: {error}
+                  </span>
+                </li>
+              ))}
+          </ul>
+        )}
+      </Read>
+      <More from={dead}>More dead letters</More>
+    </>
   )
 }

@@ -1,6 +1,6 @@
 // Small parts that every page is made of: badges, ages, clocks, copying, and what is shown when there is nothing to show.
 import { useEffect, useState, useSyncExternalStore, type ReactNode } from 'react'
-import type { UseQueryResult } from '@tanstack/react-query'
+import type { UseInfiniteQueryResult, UseQueryResult } from '@tanstack/react-query'
 import { isMissing, queries, useDownSince, wordsOf } from '../api.ts'
 import type { Kind } from '../lifecycle.ts'
 import { Link } from '../route.tsx'
@@ -162,6 +162,27 @@ export function Read<T>({
       {from.error !== null && <Old error={from.error} since={from.dataUpdatedAt} />}
       {children(from.data)}
     </>
+  )
+}
+
+/** Reads the next page of a list, if there is one. */
+export function More({
+  from,
+  children,
+}: {
+  readonly from: Pick<UseInfiniteQueryResult, 'hasNextPage' | 'isFetchingNextPage' | 'fetchNextPage'>
+  readonly children: string
+}) {
+  if (!from.hasNextPage) return null
+  return (
+    <button
+      type="button"
+      className="small"
+      disabled={from.isFetchingNextPage}
+      onClick={() => void from.fetchNextPage()}
+    >
+      {children}
+    </button>
   )
 }
 

@@ -1,9 +1,9 @@
 // Below the fold of a resource: timeline, relations, ledger, runs, properties, raw. The chosen tab is in the address.
 import { useState, type KeyboardEvent } from 'react'
 import type { UseQueryResult } from '@tanstack/react-query'
-import { useCall, type AnswerOf, type Resource } from '../api.ts'
+import { useCall, usePages, type AnswerOf, type Resource } from '../api.ts'
 import { address, go, Link, toResource, usePlace, withQuery } from '../route.tsx'
-import { At, Empty, Json, Read, ResourceLink, Status, Table, Tag } from './bits.tsx'
+import { At, Empty, Json, More, Read, ResourceLink, Status, Table, Tag } from './bits.tsx'
 import { Conditions } from './conditions.tsx'
 import { RunRows } from './run-rows.tsx'
 import { eventTone, eventWords } from './words.ts'
@@ -184,8 +184,13 @@ function Ledger({ resource: { type, id } }: { readonly resource: Resource }) {
 }
 
 function Runs({ resource: { type, id } }: { readonly resource: Resource }) {
-  const runs = useCall('listRunsOf', { path: { type, id }, query: { pageSize: 50 } })
-  return <Read from={runs}>{({ items }) => <RunRows items={items} />}</Read>
+  const runs = usePages('listRunsOf', { path: { type, id }, query: { pageSize: 50 } })
+  return (
+    <>
+      <Read from={runs}>{({ pages }) => <RunRows items={pages.flatMap(({ items }) => items)} />}</Read>
+      <More from={runs}>Older runs</More>
+    </>
+  )
 }
 
 const Properties = ({ resource }: { readonly resource: Resource }) => (

@@ -137,15 +137,25 @@ test.each([
     await setTextSize(text)
     await visitor.page.setViewportSize({ width, height: 844 })
     const { items } = await scene.api.call('listRuns', { query: { state: 'live', pageSize: 1 } })
-    const addresses = new Set(pages.filter(([, , to]) => !to.endsWith('nobody')).map(([, , to]) => to))
+    // Of all types, the list has a column more.
+    const addresses = new Set(['/resources', ...pages.map(([, , to]) => to).filter((to) => !to.endsWith('nobody'))])
     for (const address of addresses) {
       await visitor.go(address.replace('{run}', items[0]!.id))
       await visitor.page.locator('main h1').first().waitFor()
       await visitor.page.locator('main .loading').first().waitFor({ state: 'detached' })
       expect(await visitor.page.evaluate('document.documentElement.scrollWidth'), address).toBeLessThanOrEqual(width)
       expect(await visitor.page.evaluate(cut), address).toEqual([])
+      // Columns of a list end where their rows do: they can be scrolled to.
+      const heads = visitor.page.locator('.grid-row.head')
+      if ((await heads.count()) > 0)
+        expect(await heads.evaluate((one) => one.scrollWidth - one.clientWidth), address).toBeLessThanOrEqual(0)
       await visitor.shot(`${width}-${text}${address.replace(/\W+/g, '-')}`)
     }
+    // It is the text that has grown, or else nothing was tried.
+    const size = await visitor.page.evaluate<number>(
+      'parseFloat(getComputedStyle(document.querySelector("h1")).fontSize)',
+    )
+    expect(Math.round(size)).toBe((22 * text) / 16)
     await setTextSize(16)
     await visitor.page.setViewportSize({ width: 1440, height: 900 })
   },

@@ -26,6 +26,9 @@ export interface EngineSettings {
   /** How long `stop` waits for calls under way before it aborts them. */
   readonly stopPatienceMs: number
 
+  /** Events, ended runs and keys of requests are kept for so long; 0: for ever. Nothing of a live run goes. */
+  readonly keepHistoryMs: number
+
   /** How often is looked for what is stuck. */
   readonly healEveryMs: number
   /** An overdue run is its owner's own business for so long. */
@@ -59,6 +62,7 @@ export const defaultSettings: EngineSettings = {
   lookMs: 500,
   stopPatienceMs: 10_000,
   moved: {},
+  keepHistoryMs: 0,
 
   healEveryMs: 5_000,
   overdueSlackMs: 20_000,

@@ -15,6 +15,7 @@ import type { Door, Known } from './door.ts'
 import type { ForeignWrites } from './foreign-writes.ts'
 import { Healer } from './healer.ts'
 import type { HealingPolicy } from './healing-policy.ts'
+import { Historian } from './historian.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
 import type { Log } from './log.ts'
 import type { EngineSettings } from './options.ts'
@@ -45,6 +46,7 @@ export interface Acting {
   readonly healer: Healer
   readonly timekeeper: Timekeeper
   readonly sweeper: Sweeper
+  readonly historian: Historian
 }
 
 export class Tenure {
@@ -104,17 +106,19 @@ export class Tenure {
         isEnded: (no) => this.acting?.healer.hasEnded(no) ?? false,
         policyOf: (type) => settings.sweep[type] ?? 'sweep',
       }),
+      historian: new Historian({ ...context, keepHistoryMs: settings.keepHistoryMs }),
     }
     return me
   }
 
   serve(): void {
     if (this.acting === null || !this.lease.isLive) return
-    const { claimer, healer, timekeeper, sweeper } = this.acting
+    const { claimer, healer, timekeeper, sweeper, historian } = this.acting
     healer.start()
     claimer.start()
     timekeeper.start()
     sweeper.start()
+    historian.start()
   }
 
   claimant(command: Command): Incarnation {
@@ -154,7 +158,7 @@ export class Tenure {
 
   async #stopCompanions(): Promise<void> {
     if (this.acting === null) return
-    const { claimer, healer, timekeeper, sweeper } = this.acting
-    await Promise.all([claimer.stop(), healer.stop(), timekeeper.stop(), sweeper.stop()])
+    const { claimer, healer, timekeeper, sweeper, historian } = this.acting
+    await Promise.all([claimer.stop(), healer.stop(), timekeeper.stop(), sweeper.stop(), historian.stop()])
   }
 }

@@ -38,7 +38,7 @@ type SynchronousStore = {
   readonly [
     Method in Exclude<
       keyof Store,
-      'clock' | 'keepBeating' | 'commitsAtOnce' | 'learnsLater' | 'loadNow' | 'offerWaiting'
+      'clock' | 'keepBeating' | 'commitsAtOnce' | 'learnsLater' | 'loadNow' | 'offerWaiting' | 'removeHistory'
     >
   ]: Now<Store[Method]>
 }

@@ -225,6 +225,22 @@ export interface StatusCount {
   readonly count: number
 }
 
+export interface Retention {
+  /** Events and ended runs from before this time go. */
+  readonly before: Millis
+  /** Idempotency keys from before this time go: whoever asks again with one of these is not recognised any more. */
+  readonly keysBefore?: Millis | undefined
+}
+
+export interface Removed {
+  readonly events: number
+  readonly runs: number
+  readonly keys: number
+}
+
+/** Clocks of processes differ: what is younger than the oldest live run by less than this stays too. */
+export const retentionSkewMs = 600_000
+
 export interface Store {
   /** Called before anything else: by it a store tells terminal and transitional statuses. What is stored is judged anew where it differs. */
   useKinds(kindOf: KindOf, declared?: readonly Declared[]): MaybePromise<void>
@@ -300,6 +316,9 @@ export interface Store {
   record(kind: string, key: string): MaybePromise<StoredRecord | null>
   /** Of one kind, in the order of their keys, those above `after`. A record is of the tenant that its value names as `tenant`. */
   records(query: RecordsQuery): MaybePromise<readonly StoredRecord[]>
+  /** Removes old history, never of a live run, and nothing that present states depend on. Left out: all of it is kept. */
+  readonly removeHistory?: ((wanted: Retention) => MaybePromise<Removed>) | undefined
+
   journal(after: number, limit: number): MaybePromise<readonly JournalEntry[]>
   /** The number of the latest entry. */
   journalLength(): MaybePromise<number>

@@ -1,15 +1,9 @@
 // History: partitions are made as they are needed, and what is old goes, but nothing of a live run.
+import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openPostgresStore } from '../../src/postgres.ts'
-import {
-  changed,
-  sampleBatch,
-  sampleEnd,
-  sampleEvent,
-  sampleKinds,
-  sampleResource,
-  sampleRun,
-} from '../../src/testing/store-samples.ts'
+import { retentionPromises } from '../../src/testing/store-retention-promises.ts'
+import { sampleBatch, sampleEvent, sampleKinds, sampleResource } from '../../src/testing/store-samples.ts'
 import { ask } from './ask.ts'
 import { startPostgres, type PostgresServer } from './server.ts'
 
@@ -33,50 +27,20 @@ const until = async (holds: () => Promise<boolean>) => {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
-test('what is old is removed, events, ends and keys; the rest reads as before', async () => {
-  const store = await open('retained')
-  const hour = 3_600_000
-  let state = sampleResource(1)
-  let before: typeof state | null = null
-  for (let n = 0; n < 100; n++) {
-    const at = n * hour
-    const [one, ended] = [sampleEvent(state, { at, from: state.status }), sampleEnd(state, { endedAt: at, begun: n })]
-    const keys = [{ key: `k${n}`, hash: 'h', no: 1, begun: n, at }]
-    await store.commit(sampleBatch([{ before, after: state }], { events: [one], ended: [ended], keys }))
-    before = state
-    state = changed(state, {})
-  }
-  const all = await store.events(0, 1_000)
-  expect(all).toHaveLength(100)
-  const removed = await store.removeHistory({ before: 60 * hour, keysBefore: 50 * hour })
-  expect(removed).toEqual({ events: 60, runs: 60, keys: 50 })
-  expect(await store.events(0, 1_000)).toEqual(all.slice(60))
-  // The chain of a resource just ends where it was cut.
-  expect(await store.history(1, null, 1_000)).toEqual(all.slice(60).toReversed())
-  expect(await store.endedRuns({ no: 1, limit: 1_000 })).toHaveLength(40)
-  const keys = await store.load([49, 50].map((n) => ({ ask: 'key', key: `k${n}` })))
-  expect(keys.map((key) => key !== null)).toEqual([false, true])
-  expect(await store.removeHistory({ before: 60 * hour })).toEqual({ events: 0, runs: 0, keys: 0 })
-  await store.close()
-})
+retentionPromises(open)
 
-test('nothing of a live run is removed, however old it is', async () => {
-  const store = await open('live_kept')
-  const day = 86_400_000
-  const live = sampleResource(1, { status: 'creating', run: sampleRun({ acceptedAt: 10 * day }) })
-  const commit = (no: number, at: number, after = sampleResource(no)) =>
-    store.commit(sampleBatch([{ before: null, after }], { events: [sampleEvent(after, { at })] }))
-  await commit(2, 8 * day)
-  await commit(1, 10 * day, live)
-  await commit(3, 12 * day)
-  expect(await store.removeHistory({ before: 20 * day })).toMatchObject({ events: 1 })
-  expect((await store.events(0, 10)).map(({ n }) => n)).toEqual([2, 3])
-  await store.commit(
-    sampleBatch([{ before: live, after: changed(live, { status: 'available', run: null }) }], { events: [] }),
-  )
-  expect(await store.removeHistory({ before: 20 * day })).toMatchObject({ events: 1 })
-  // The newest chunk always stays: numbers go on from it.
-  expect((await store.events(0, 10)).map(({ n }) => n)).toEqual([3])
+test('while one process removes, another has nothing to do', async () => {
+  const store = await open('removed_once')
+  for (const at of [1_000, 2_000])
+    await store.commit(
+      sampleBatch([{ before: null, after: sampleResource(at) }], { events: [sampleEvent(sampleResource(at), { at })] }),
+    )
+  const other = new pg.Client(server.url)
+  await other.connect()
+  await other.query('select pg_advisory_lock($1)', [0x4869_7374])
+  expect(await store.removeHistory({ before: 1_500 })).toEqual({ events: 0, runs: 0, keys: 0 })
+  await other.end()
+  await until(async () => (await store.removeHistory({ before: 1_500 })).events === 1)
   await store.close()
 })
 

@@ -1,6 +1,7 @@
 // Where history is kept and for how long: partitions are made ahead of the events that go there, and dropped or emptied when all in
 // them is older than wanted. What a live run has written stays.
 import { systemClock, type Millis } from '../../base/clock.ts'
+import { retentionSkewMs, type Removed, type Retention } from '../store.ts'
 import type { Chunk } from './event-log.ts'
 import { chunkOf } from './states.ts'
 import type { Wire } from './wire.ts'
@@ -11,24 +12,9 @@ const partitionEvents = 4_000_000
 const madeAhead = 1_000_000
 /** One process at a time. */
 const historyLock = 0x4869_7374
-/** Clocks of processes differ: what is younger than the oldest live run by less than this stays too. */
-const skewMs = 600_000
 const rowsAtOnce = 2_000
 /** There is time to make a partition: whoever has just begun has other things to do. */
 const unhurriedMs = 1_000
-
-export interface Retention {
-  /** Events, ended runs and late results from before this time go. */
-  readonly before: Millis
-  /** Idempotency keys from before this time go: whoever asks again with one of these is not recognised any more. */
-  readonly keysBefore?: Millis | undefined
-}
-
-export interface Removed {
-  readonly events: number
-  readonly runs: number
-  readonly keys: number
-}
 
 export class History {
   private readonly wires: Wires
@@ -77,19 +63,29 @@ export class History {
     })
   }
 
-  /** Removes what is older; answers how much. */
+  /** Removes what is older; answers how much. While another process is at it, there is nothing to do here. */
   remove(wanted: Retention): Promise<Removed> {
     return this.wires.use(async (wire) => {
-      const oldest = `select min(substring(run from '^\\[[^,]*,([^],]*)')::float8) from state where owner >= 0 and owner is not null`
-      const live = (await wire.query(oldest))[0]![0]
-      const before = Math.min(wanted.before, live == null ? Infinity : Number(live) - skewMs)
-      const cut = await firstSince(wire, before)
-      return {
-        events: await removeEvents(wire, cut),
-        runs: await deleteRows(wire, 'run', `substring(body from '^\\[([^],]*)')::float8 < $1::float8`, before),
-        keys: wanted.keysBefore === undefined ? 0 : await deleteRows(wire, 'key', 'at < $1::float8', wanted.keysBefore),
+      const [mine] = await wire.query(`select pg_try_advisory_lock(${historyLock})::int`)
+      if (Number(mine![0]) === 0) return { events: 0, runs: 0, keys: 0 }
+      try {
+        return await this.removeAlone(wire, wanted)
+      } finally {
+        if (wire.isOpen) await wire.query(`select pg_advisory_unlock(${historyLock})`)
       }
     })
+  }
+
+  private async removeAlone(wire: Wire, wanted: Retention): Promise<Removed> {
+    const oldest = `select min(substring(run from '^\\[[^,]*,([^],]*)')::float8) from state where owner >= 0 and owner is not null`
+    const live = (await wire.query(oldest))[0]![0]
+    const before = Math.min(wanted.before, live == null ? Infinity : Number(live) - retentionSkewMs)
+    const cut = await firstSince(wire, before)
+    return {
+      events: await removeEvents(wire, cut),
+      runs: await deleteRows(wire, 'run', `substring(body from '^\\[([^],]*)')::float8 < $1::float8`, before),
+      keys: wanted.keysBefore === undefined ? 0 : await deleteRows(wire, 'key', 'at < $1::float8', wanted.keysBefore),
+    }
   }
 }
 

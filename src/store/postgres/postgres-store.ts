@@ -17,6 +17,8 @@ import type {
   OfTenant,
   RecordsQuery,
   RunsQuery,
+  Removed,
+  Retention,
   Store,
   TenantEventsQuery,
   WorkQuery,
@@ -26,7 +28,7 @@ import { Committer } from './committer.ts'
 import { Connections, settingStatements, usualPatienceMs } from './connections.ts'
 import { translated } from './failures.ts'
 import { startHeartbeatThread } from './heartbeat.ts'
-import { History, type Removed, type Retention } from './history.ts'
+import { History } from './history.ts'
 import { closeIncident } from './incident-closer.ts'
 import { listResources } from './lister.ts'
 import { Loader } from './loader.ts'
@@ -67,7 +69,6 @@ export interface PostgresStore extends Store {
   readonly durability: Durability
   /** Commits whose outcome was unknown at first, by what they turned out to be. */
   readonly resolved: { readonly committed: number; readonly undone: number }
-  /** Removes history that is older than wanted, but nothing of a live run. To be called now and then, by one process. */
   removeHistory(wanted: Retention): Promise<Removed>
 }
 

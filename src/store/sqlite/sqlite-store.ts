@@ -18,6 +18,8 @@ import type {
   MaybePromise,
   OfTenant,
   RecordsQuery,
+  Removed,
+  Retention,
   RunsQuery,
   Store,
   TenantEventsQuery,
@@ -36,6 +38,7 @@ import { Planner } from './planner.ts'
 import { Reader } from './reader.ts'
 import { RecordReader, RecordWriter } from './records.ts'
 import { rejudge } from './rejudge.ts'
+import { removeHistory } from './retention.ts'
 import { Shapes } from './shapes.ts'
 import { SheetWriter } from './sheet-writer.ts'
 import { latestEvents, Turns } from './turns.ts'
@@ -257,6 +260,11 @@ class SqliteStore implements Store {
 
   records(query: RecordsQuery) {
     return this.guarded(() => this.recordsOf.records(query))
+  }
+
+  removeHistory(wanted: Retention): Promise<Removed> {
+    const { connection, writer } = this
+    return removeHistory({ connection, change: (work) => writer.change(work) }, wanted)
   }
 
   journal(after: number, limit: number) {

@@ -1,0 +1,64 @@
+// Old history goes: whole chunks of events and ended runs, and keys, a few in each transaction, so that nobody waits for long. The file
+// does not become smaller, but what is free in it is used again.
+import { systemClock, type Millis } from '../../base/clock.ts'
+import { retentionSkewMs, type Removed, type Retention } from '../store.ts'
+import type { Connection } from './connection.ts'
+
+const rowsAtOnce = 200
+
+export interface RetentionParts {
+  readonly connection: Connection
+  /** A writing transaction that other handles notice. */
+  readonly change: <T>(work: () => T) => T
+}
+
+export async function removeHistory(parts: RetentionParts, wanted: Retention): Promise<Removed> {
+  const { connection } = parts
+  // The second value of a run is when it was accepted: codec.ts.
+  const oldest = connection.prepare(`select min(run ->> '$[1]') from live where run is not null`)
+  const [live] = connection.patiently(() => oldest.get()) as unknown as [number | null]
+  const before = Math.min(wanted.before, live === null ? Infinity : live - retentionSkewMs)
+  return {
+    events: await removeChunks(parts, 'event', before),
+    runs: await removeChunks(parts, 'run', before),
+    keys: wanted.keysBefore === undefined ? 0 : await removeKeys(parts, wanted.keysBefore),
+  }
+}
+
+type ChunkRow = readonly [first: number, at: Millis]
+
+/** The newest chunk always stays: numbers go on from it. */
+async function removeChunks(parts: RetentionParts, table: 'event' | 'run', before: Millis): Promise<number> {
+  const { connection, change } = parts
+  // A chunk is of one commit and begins with its time.
+  const oldest = connection.prepare(
+    `select first, cast(substr(body, 2, instr(body, ',') - 2) as real) from ${table} order by first limit ${rowsAtOnce + 1}`,
+  )
+  const remove = connection.prepare(`delete from ${table} where first < ?`)
+  for (let removed = 0; ;) {
+    const rows = connection.patiently(() => oldest.all()) as unknown as ChunkRow[]
+    const kept = rows.findIndex(([, at], index) => at >= before || index === rows.length - 1)
+    if (kept <= 0) return removed
+    const upTo = rows[kept]![0]
+    change(() => remove.run(upTo))
+    // The first row of a file has the number 0, and no events.
+    removed += upTo - Math.max(1, rows[0]![0])
+    await aTurn()
+  }
+}
+
+async function removeKeys({ connection, change }: RetentionParts, before: Millis): Promise<number> {
+  const find = connection.prepare(`select key from key where at < ? limit ${rowsAtOnce}`)
+  const remove = connection.prepare('delete from key where key = ?')
+  for (let removed = 0; ;) {
+    const keys = connection.patiently(() => find.all(before)) as unknown as [string][]
+    if (keys.length === 0) return removed
+    change(() => {
+      for (const [key] of keys) remove.run(key)
+    })
+    removed += keys.length
+    await aTurn()
+  }
+}
+
+const aTurn = () => new Promise<void>((resolve) => systemClock.soon(resolve))

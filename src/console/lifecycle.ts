@@ -5,6 +5,8 @@ export interface Schema {
   readonly type?: string | readonly string[]
   readonly title?: string
   readonly description?: string
+  /** `password`: not to be read over the shoulder. */
+  readonly format?: string
   readonly enum?: readonly (string | number)[]
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]

@@ -67,6 +67,7 @@ test('an account is made, and its owner signs in: a viewer sees everything and i
   await visitor.click('New account')
   await visitor.type(/^name/, account)
   await visitor.type(/^password/, firstPassword)
+  expect(await visitor.page.getByLabel(/^password/).getAttribute('type')).toBe('password')
   await visitor.choose(/^role/, 'viewer')
   await visitor.confirm('Create')
   await visitor.closes()

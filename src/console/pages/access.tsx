@@ -133,7 +133,7 @@ function Accounts() {
       schema: {
         properties: {
           name: { type: 'string' },
-          password: { type: 'string' },
+          password: { type: 'string', format: 'password' },
           role: { enum: ['viewer', 'operator', 'admin'] },
           tenant: { type: 'string', description: 'Left out: all tenants.' },
         },
@@ -171,7 +171,10 @@ function Accounts() {
                         title: `New password of ${one.name}`,
                         does: 'Set',
                         words: <p>All sessions of the account end.</p>,
-                        schema: { properties: { password: { type: 'string' } }, required: ['password'] },
+                        schema: {
+                          properties: { password: { type: 'string', format: 'password' } },
+                          required: ['password'],
+                        },
                         given: ({ input }) => ({ path: { account: one.name }, body: input as never }),
                       }}
                     >

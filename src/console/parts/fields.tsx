@@ -120,7 +120,8 @@ function Field(given: {
       ) : (
         <input
           id={id}
-          type={kind === 'number' ? 'number' : 'text'}
+          type={kind === 'number' ? 'number' : schema.format === 'password' ? 'password' : 'text'}
+          autoComplete={schema.format === 'password' ? 'new-password' : undefined}
           value={value}
           min={schema.minimum}
           max={schema.maximum !== undefined && schema.maximum < 1e9 ? schema.maximum : undefined}

@@ -20,6 +20,7 @@ export interface HistorianOptions {
 export class Historian {
   readonly #options: HistorianOptions
   readonly #rhythm: Rhythm
+  readonly #abort = new AbortController()
   #isNew = true
 
   constructor(options: HistorianOptions) {
@@ -39,7 +40,9 @@ export class Historian {
     if (this.#options.keepHistoryMs > 0) this.#rhythm.start()
   }
 
+  /** A long removal is not waited for: what is left goes another time. */
   stop(): Promise<void> {
+    this.#abort.abort()
     return this.#rhythm.stop()
   }
 
@@ -51,7 +54,7 @@ export class Historian {
       return firstAfterMs
     }
     const before = clock.now() - keepHistoryMs
-    const removed = await store.removeHistory({ before, keysBefore: before })
+    const removed = await store.removeHistory({ before, keysBefore: before, signal: this.#abort.signal })
     if (removed.events + removed.runs + removed.keys > 0) log('info', 'old history was removed', { ...removed })
     return everyMs
   }

@@ -230,6 +230,8 @@ export interface Retention {
   readonly before: Millis
   /** Idempotency keys from before this time go: whoever asks again with one of these is not recognised any more. */
   readonly keysBefore?: Millis | undefined
+  /** Fires when there is no more time: the rest is left to another call. */
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface Removed {

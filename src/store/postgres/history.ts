@@ -81,10 +81,11 @@ export class History {
     const live = (await wire.query(oldest))[0]![0]
     const before = Math.min(wanted.before, live == null ? Infinity : Number(live) - retentionSkewMs)
     const cut = await firstSince(wire, before)
+    const remove: RowRemover = (table, condition, value) => deleteRows(wire, table, condition, value, wanted.signal)
     return {
-      events: await removeEvents(wire, cut),
-      runs: await deleteRows(wire, 'run', `substring(body from '^\\[([^],]*)')::float8 < $1::float8`, before),
-      keys: wanted.keysBefore === undefined ? 0 : await deleteRows(wire, 'key', 'at < $1::float8', wanted.keysBefore),
+      events: await removeEvents(wire, cut, remove),
+      runs: await remove('run', `substring(body from '^\\[([^],]*)')::float8 < $1::float8`, before),
+      keys: wanted.keysBefore === undefined ? 0 : await remove('key', 'at < $1::float8', wanted.keysBefore),
     }
   }
 }
@@ -128,17 +129,25 @@ async function firstSince(wire: Wire, before: Millis): Promise<number> {
 }
 
 /** Whole partitions where nothing is left to keep, and rows of the one that is cut. */
-async function removeEvents(wire: Wire, cut: number): Promise<number> {
+async function removeEvents(wire: Wire, cut: number, remove: RowRemover): Promise<number> {
   const [[oldest] = ['0']] = await wire.query('select coalesce(min(first), 0) from event')
   if (Number(oldest) >= cut) return 0
   for (const { name, to } of await partitionsOf(wire)) if (to <= cut) await wire.query(`drop table ${name}`)
-  await deleteRows(wire, 'event', 'first < $1::int8', cut)
-  await deleteRows(wire, 'commit', `n < $1::int8 and at < now() - interval '1 hour'`, cut)
+  await remove('event', 'first < $1::int8', cut)
+  await remove('commit', `n < $1::int8 and at < now() - interval '1 hour'`, cut)
   return cut - Number(oldest)
 }
 
+type RowRemover = (table: string, condition: string, value: number) => Promise<number>
+
 /** A few at a time: nobody has to wait for long. */
-async function deleteRows(wire: Wire, table: string, condition: string, value: number): Promise<number> {
+async function deleteRows(
+  wire: Wire,
+  table: string,
+  condition: string,
+  value: number,
+  signal: AbortSignal | undefined,
+): Promise<number> {
   for (let removed = 0; ;) {
     const old = `select tableoid, ctid from ${table} where ${condition} limit ${rowsAtOnce}`
     const rows = await wire.query(
@@ -146,6 +155,6 @@ async function deleteRows(wire: Wire, table: string, condition: string, value: n
       [value],
     )
     removed += rows.length
-    if (rows.length < rowsAtOnce) return removed
+    if (rows.length < rowsAtOnce || signal?.aborted) return removed
   }
 }

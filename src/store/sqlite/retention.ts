@@ -19,16 +19,21 @@ export async function removeHistory(parts: RetentionParts, wanted: Retention): P
   const [live] = connection.patiently(() => oldest.get()) as unknown as [number | null]
   const before = Math.min(wanted.before, live === null ? Infinity : live - retentionSkewMs)
   return {
-    events: await removeChunks(parts, 'event', before),
-    runs: await removeChunks(parts, 'run', before),
-    keys: wanted.keysBefore === undefined ? 0 : await removeKeys(parts, wanted.keysBefore),
+    events: await removeChunks(parts, 'event', before, wanted.signal),
+    runs: await removeChunks(parts, 'run', before, wanted.signal),
+    keys: wanted.keysBefore === undefined ? 0 : await removeKeys(parts, wanted.keysBefore, wanted.signal),
   }
 }
 
 type ChunkRow = readonly [first: number, at: Millis]
 
 /** The newest chunk always stays: numbers go on from it. */
-async function removeChunks(parts: RetentionParts, table: 'event' | 'run', before: Millis): Promise<number> {
+async function removeChunks(
+  parts: RetentionParts,
+  table: 'event' | 'run',
+  before: Millis,
+  signal: AbortSignal | undefined,
+): Promise<number> {
   const { connection, change } = parts
   // A chunk is of one commit and begins with its time.
   const oldest = connection.prepare(
@@ -38,7 +43,7 @@ async function removeChunks(parts: RetentionParts, table: 'event' | 'run', befor
   for (let removed = 0; ;) {
     const rows = connection.patiently(() => oldest.all()) as unknown as ChunkRow[]
     const kept = rows.findIndex(([, at], index) => at >= before || index === rows.length - 1)
-    if (kept <= 0) return removed
+    if (kept <= 0 || signal?.aborted) return removed
     const upTo = rows[kept]![0]
     change(() => remove.run(upTo))
     // The first row of a file has the number 0, and no events.
@@ -47,12 +52,16 @@ async function removeChunks(parts: RetentionParts, table: 'event' | 'run', befor
   }
 }
 
-async function removeKeys({ connection, change }: RetentionParts, before: Millis): Promise<number> {
+async function removeKeys(
+  { connection, change }: RetentionParts,
+  before: Millis,
+  signal: AbortSignal | undefined,
+): Promise<number> {
   const find = connection.prepare(`select key from key where at < ? limit ${rowsAtOnce}`)
   const remove = connection.prepare('delete from key where key = ?')
   for (let removed = 0; ;) {
     const keys = connection.patiently(() => find.all(before)) as unknown as [string][]
-    if (keys.length === 0) return removed
+    if (keys.length === 0 || signal?.aborted) return removed
     change(() => {
       for (const [key] of keys) remove.run(key)
     })

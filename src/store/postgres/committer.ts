@@ -31,8 +31,6 @@ export interface CommitterParts {
   readonly verifier: Verifier
   /** The number of this handle: batches are numbered from it. */
   readonly handle: number
-  /** How long a commit may take before its connection is cut. */
-  readonly patienceMs: number
   readonly log: (line: string) => void
 }
 
@@ -90,13 +88,13 @@ export class Committer {
   }
 
   private async attempt(plan: Plan, batch: Batch): Promise<Outcome> {
-    const { wires, handle, shapes, patienceMs } = this.parts
+    const { wires, handle, shapes } = this.parts
     const id = handle * 2 ** 32 + ++this.batches
     const { steps, numberedAt } = stepsOf(plan, batch, id, shapes.judged)
     const outcome = await wires.use(async (wire): Promise<Outcome | 'unknown'> => {
       const noticed = wire.noticesSeen
       try {
-        const results = await wire.within(patienceMs, wire.run(steps))
+        const results = await wire.run(steps)
         // A warning with a commit says that it may not be where it should be.
         if (wire.noticesSeen !== noticed) return 'unknown'
         return { is: 'committed', base: baseOf(results[numberedAt]!) }
@@ -143,10 +141,9 @@ export class Committer {
   /** The number before its first event; null: ask again. Throws `NeverCommitted`. */
   private async askFor(wire: Wire, id: number): Promise<number | null> {
     const noticed = wire.noticesSeen
-    const { patienceMs } = this.parts
     const values = [numbersOf([id]).slice(1, -1)]
     try {
-      await wire.within(patienceMs, wire.run([{ name: 'forestall', values }]))
+      await wire.run([{ name: 'forestall', values }])
     } catch (error) {
       if (!isUndone(error)) {
         wire.cut()
@@ -154,13 +151,10 @@ export class Committer {
       }
       if (codeOf(error) !== '23505') throw error
       // It has happened here. Whether it is as durable as it must be is told by a later commit that is: so one is made.
-      const [, rows] = await wire.within(
-        patienceMs,
-        wire.run([
-          { name: 'confirm', values },
-          { name: 'baseOf', values },
-        ]),
-      )
+      const [, rows] = await wire.run([
+        { name: 'confirm', values },
+        { name: 'baseOf', values },
+      ])
       if (wire.noticesSeen !== noticed) return null
       if (rows!.length === 0 || rows![0]![0] === null) throw new NeverCommitted()
       return Number(rows![0]![0])

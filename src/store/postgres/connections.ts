@@ -25,6 +25,7 @@ export const settingStatements = {
 export class Connections {
   readonly base: Readonly<Record<string, string>>
   readonly reading: Readonly<Record<string, string>>
+  private readonly committing: Readonly<Record<string, string>>
   readonly commits: Wires
   readonly resolvers: Wires
   readonly loads: Wires
@@ -40,29 +41,29 @@ export class Connections {
       // A database or role may be set to less: what is promised counts here.
       ...(durability === 'none' ? {} : { synchronous_commit: 'on' }),
     }
-    const committing = { ...commitSettings, ...this.base }
+    this.committing = { ...commitSettings, ...this.base }
     this.reading = {
-      ...committing,
+      ...this.committing,
       default_transaction_isolation: "'repeatable read'",
       default_transaction_read_only: 'on',
     }
     const writers = { ...commitStatements, ...workerStatements, ...settingStatements, ...closerStatements }
-    const wires = (settings: Readonly<Record<string, string>>, statements: Statements, size: number) =>
-      new Wires(() => this.open({ settings, statements }), size)
-    // Commits know their patience themselves.
-    const readers = (statements: Statements) =>
-      new Wires(
-        () => this.open({ settings: this.reading, statements, answerMs: options.patienceMs ?? usualPatienceMs }),
-        2,
-      )
-    this.commits = wires(committing, writers, options.commits ?? 2)
-    this.resolvers = wires(committing, resolverStatements, 2)
-    this.loads = readers(loadStatements)
-    this.reads = readers({ ...readStatements, ...verifyStatements })
+    const answerMs = options.patienceMs ?? usualPatienceMs
+    const wires = (settings: Readonly<Record<string, string>>, statements: Statements, size = 2) =>
+      new Wires(() => this.open({ settings, statements, answerMs }), size)
+    this.commits = wires(this.committing, writers, options.commits)
+    this.resolvers = wires(this.committing, resolverStatements)
+    this.loads = wires(this.reading, loadStatements)
+    this.reads = wires(this.reading, { ...readStatements, ...verifyStatements })
   }
 
   open(how: Omit<WireOptions, 'address' | 'openMs'>): Promise<Wire> {
     return Wire.open({ address: addressOf(this.options), openMs, ...how })
+  }
+
+  /** One more for writing what takes long, by whoever closes it: no commit has to wait for it. */
+  openForLong(): Promise<Wire> {
+    return this.open({ settings: this.committing, statements: {} })
   }
 
   async close(): Promise<void> {

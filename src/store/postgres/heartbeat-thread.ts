@@ -27,9 +27,15 @@ async function beatOn(): Promise<void> {
     try {
       const statements = { beat: workerStatements.beat }
       // One try may not take longer than a beat is worth.
-      wire ??= await Wire.open({ address: addressOf(address), settings, statements, openMs: everyMs })
+      wire ??= await Wire.open({
+        address: addressOf(address),
+        settings,
+        statements,
+        openMs: everyMs,
+        answerMs: everyMs,
+      })
       const values = [String(no), String(leaseMs), null]
-      const [rows] = await wire.within(everyMs, wire.run([{ name: 'beat', values }]))
+      const [rows] = await wire.run([{ name: 'beat', values }])
       if (rows!.length === 0) {
         Atomics.store(flags, flag.lost, 1)
         break

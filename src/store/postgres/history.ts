@@ -5,7 +5,6 @@ import { retentionSkewMs, type Removed, type Retention } from '../store.ts'
 import type { Chunk } from './event-log.ts'
 import { chunkOf } from './states.ts'
 import type { Wire } from './wire.ts'
-import type { Wires } from './wires.ts'
 
 /** Events of one partition, and how many of them are left when the next is made. */
 const partitionEvents = 4_000_000
@@ -17,15 +16,16 @@ const rowsAtOnce = 2_000
 const unhurriedMs = 1_000
 
 export class History {
-  private readonly wires: Wires
+  private readonly open: () => Promise<Wire>
   private readonly log: (line: string) => void
   /** The last partition ends before this number. */
   private until = 0
   private isMaking = false
   private cancel = () => {}
+  private readonly atWork = new Set<Wire>()
 
-  constructor(wires: Wires, log: (line: string) => void) {
-    this.wires = wires
+  constructor(open: () => Promise<Wire>, log: (line: string) => void) {
+    this.open = open
     this.log = log
   }
 
@@ -34,15 +34,28 @@ export class History {
     if (n + madeAhead < this.until || this.isMaking) return
     this.isMaking = true
     this.cancel = systemClock.after(unhurriedMs, () => {
-      this.wires
-        .use((wire) => this.ensure(wire))
+      this.alone((wire) => this.ensure(wire))
         .catch((error: unknown) => this.log(`could not make a partition for events: ${(error as Error).message}`))
         .finally(() => (this.isMaking = false))
     })
   }
 
+  /** What is under way is undone: it is done again by whoever is next. */
   close(): void {
     this.cancel()
+    for (const wire of this.atWork) wire.cut()
+  }
+
+  /** On a connection for just this: it may take long, and commits go on meanwhile. */
+  private async alone<T>(work: (wire: Wire) => Promise<T>): Promise<T> {
+    const wire = await this.open()
+    this.atWork.add(wire)
+    try {
+      return await work(wire)
+    } finally {
+      this.atWork.delete(wire)
+      await wire.close()
+    }
   }
 
   private async ensure(wire: Wire): Promise<void> {
@@ -65,7 +78,7 @@ export class History {
 
   /** Removes what is older; answers how much. While another process is at it, there is nothing to do here. */
   remove(wanted: Retention): Promise<Removed> {
-    return this.wires.use(async (wire) => {
+    return this.alone(async (wire) => {
       const [mine] = await wire.query(`select pg_try_advisory_lock(${historyLock})::int`)
       if (Number(mine![0]) === 0) return { events: 0, runs: 0, keys: 0 }
       try {

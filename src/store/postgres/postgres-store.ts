@@ -25,7 +25,7 @@ import type {
 } from '../store.ts'
 import { shownAddress, type AddressOptions } from './address.ts'
 import { Committer } from './committer.ts'
-import { Connections, settingStatements, usualPatienceMs } from './connections.ts'
+import { Connections, settingStatements } from './connections.ts'
 import { translated } from './failures.ts'
 import { startHeartbeatThread } from './heartbeat.ts'
 import { History } from './history.ts'
@@ -112,7 +112,7 @@ class PostgresHandle implements PostgresStore {
   private foreign = false
 
   private constructor(options: PostgresStoreOptions, connections: Connections, opened: Opened) {
-    const { patienceMs = usualPatienceMs, log = () => {} } = options
+    const { log = () => {} } = options
     const { handle, session, shapes } = opened
     this.options = options
     this.connections = connections
@@ -129,19 +129,13 @@ class PostgresHandle implements PostgresStore {
       shapes: this.shapes,
       verifier,
       handle,
-      patienceMs,
       log,
     })
     this.loader = new Loader(loads, this.shapes)
     this.waiting = new WaitingReader({ address: { url: options.url, tls: options.tls }, settings: connections.reading })
     this.reader = new Reader(reads, this.shapes)
-    this.past = new History(commits, log)
-    this.workersOf = new Workers({
-      session,
-      wires: commits,
-      clock: this.clock,
-      patienceMs,
-    })
+    this.past = new History(() => connections.openForLong(), log)
+    this.workersOf = new Workers({ session, wires: commits, clock: this.clock })
   }
 
   static async open(options: PostgresStoreOptions): Promise<PostgresHandle> {
@@ -163,7 +157,7 @@ class PostgresHandle implements PostgresStore {
       const [level, handle] = await writers.use((first) =>
         loads.use(async (second) => {
           const found = await mustSuit(first, second, durability, readonly)
-          await migrate(first, schema, readonly)
+          await first.patiently(() => migrate(first, schema, readonly))
           const [numbered] = await Promise.all([
             readonly ? none : first.query(settingStatements.newHandle),
             shapes.read(second),
@@ -193,7 +187,7 @@ class PostgresHandle implements PostgresStore {
   async useKinds(kindOf: KindOf, declared: readonly Declared[] = []): Promise<void> {
     const differs = await this.shapes.differFrom(kindOf)
     if (this.options.readonly === true) return
-    if (differs) await this.writing((wire) => rejudge(wire, this.shapes, kindOf))
+    if (differs) await this.writing((wire) => wire.patiently(() => rejudge(wire, this.shapes, kindOf)))
     // Else the first batches that name them would wait for it, and for one another.
     const unseen = this.shapes.unseenOf(declared)
     if (unseen.length > 0) await this.shapes.learn(unseen)

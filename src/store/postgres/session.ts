@@ -132,10 +132,15 @@ export class Session {
         if (payload !== sign) onOthers()
       },
     })
-    await wire.query(`listen ${quoted(channel)}`)
-    if (this.parts.clock !== undefined) await followClock(this.parts.clock, wire)
-    // Shared: the server may not have noticed yet that the connection before this one is dead, and leaves its locks to it.
-    for (const lock of this.locks) await wire.query('select pg_advisory_lock_shared($1::int8)', [lock])
+    try {
+      await wire.query(`listen ${quoted(channel)}`)
+      if (this.parts.clock !== undefined) await followClock(this.parts.clock, wire)
+      // Shared: the server may not have noticed yet that the connection before this one is dead, and leaves its locks to it.
+      for (const lock of this.locks) await wire.query('select pg_advisory_lock_shared($1::int8)', [lock])
+    } catch (error) {
+      wire.cut()
+      throw error
+    }
     this.wire = wire
     // What was said meanwhile was not heard.
     if (isAgain) onOthers()

@@ -20,11 +20,16 @@ export interface WireOptions {
   /** The connection is gone without having been closed here. */
   readonly onGone?: (error: Error) => void
   readonly onNotification?: (payload: string) => void
-  /** How long opening may take. */
+  /** How long opening may take, with its settings. */
   readonly openMs: number
-  /** How long an answer may take before the connection is given up: one that went dead says nothing. Left out: whoever asks knows. */
+  /** How long an answer may take before the connection is given up: one that went dead says nothing. Left out: as long as it takes. */
   readonly answerMs?: number
 }
+
+/** A peer that is gone says nothing: the system asks after so long, and gives up after some minutes. For what may take long by itself. */
+const keepAliveMs = 10_000
+/** A goodbye that nobody hears. */
+const closeMs = 2_000
 
 export class Wire {
   private readonly client: Client
@@ -32,7 +37,8 @@ export class Wire {
   private notices = 0
   /** One question at a time: its answer means that the frame has been read. */
   private readonly frame = new Frame()
-  private readonly answerMs: number | undefined
+  private answerMs: number | undefined
+  private onGone: (error: Error) => void = () => {}
   private readonly statements: Statements
   /** Names of the statements that the server knows. */
   private readonly known = new Set<string>()
@@ -50,24 +56,23 @@ export class Wire {
 
   static async open(options: WireOptions): Promise<Wire> {
     const { address, settings, openMs, onGone, onNotification } = options
-    const client = new Client({ ...address, connectionTimeoutMillis: openMs, keepAlive: true })
+    const client = new Client({
+      ...address,
+      connectionTimeoutMillis: openMs,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: keepAliveMs,
+    })
     const wire = new Wire(client, options)
-    let isReady = false
-    const gone = (error: Error) => {
-      if (!wire.isOpen) return
-      wire.isOpen = false
-      if (isReady) onGone?.(error)
-    }
-    client.on('error', gone)
-    client.on('end', () => gone(new Error('the server has closed the connection')))
+    client.on('error', (error) => wire.isLost(error))
+    client.on('end', () => wire.isLost(new Error('the server has closed the connection')))
     client.on('notice', () => wire.notices++)
     client.on('notification', ({ payload }) => onNotification?.(payload ?? ''))
     await client.connect()
     connectionOf(client).on('parseComplete', () => wire.hasParsed())
     try {
       const sets = Object.entries(settings).map(([name, value]) => `set ${name} to ${value}`)
-      if (sets.length > 0) await client.query(sets.join(';'))
-      isReady = true
+      if (sets.length > 0) await wire.within(openMs, client.query(sets.join(';')))
+      if (onGone !== undefined) wire.onGone = onGone
       // What was noticed while opening says nothing about commits.
       wire.notices = 0
       return wire
@@ -145,13 +150,30 @@ export class Wire {
 
   /** Ends it at once, whatever is under way: the outcome of that is then unknown. */
   cut(): void {
-    this.isOpen = false
+    this.isLost(new Error('it did not answer'))
     connectionOf(this.client).stream.destroy()
   }
 
   async close(): Promise<void> {
     this.isOpen = false
-    await this.client.end()
+    await this.within(closeMs, this.client.end())
+  }
+
+  /** For what may rightly take longer than an answer may: all that is asked within the work. */
+  async patiently<T>(work: () => Promise<T>): Promise<T> {
+    const { answerMs } = this
+    this.answerMs = undefined
+    try {
+      return await work()
+    } finally {
+      this.answerMs = answerMs
+    }
+  }
+
+  private isLost(error: Error): void {
+    if (!this.isOpen) return
+    this.isOpen = false
+    this.onGone(error)
   }
 
   /** Cuts the connection when the work takes longer: a server that is gone may never say so. */

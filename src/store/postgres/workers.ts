@@ -63,8 +63,6 @@ export interface WorkersParts {
   readonly wires: Wires
   /** Undefined: times are given. */
   readonly clock: ServerClock | undefined
-  /** How long an answer may take before its connection is given up. */
-  readonly patienceMs: number
 }
 
 export class Workers {
@@ -150,8 +148,8 @@ export class Workers {
     isDurable = false,
   ): Promise<readonly [readonly Row[], ...(readonly Row[])[]]> {
     try {
-      const { session, wires, patienceMs } = this.parts
-      const asking = (wire: Wire) => wire.within(patienceMs, wire.run(steps))
+      const { session, wires } = this.parts
+      const asking = (wire: Wire) => wire.run(steps)
       const found = await (isDurable ? wires.use(asking) : session.use(asking))
       return found as readonly [readonly Row[], ...(readonly Row[])[]]
     } catch (error) {

@@ -1,0 +1,94 @@
+// A connection that goes dead says nothing, whatever is under way on it: being opened, being closed, a change, a word to others. Each
+// is given up in time, and nobody waits behind it.
+import { createServer, type Socket } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openPostgresStore } from '../../src/postgres.ts'
+import { addressOf } from '../../src/store/postgres/address.ts'
+import { Wire } from '../../src/store/postgres/wire.ts'
+import { sampleBatch, sampleKinds, sampleResource } from '../../src/testing/store-samples.ts'
+import { Proxy } from '../../scripts/faults/proxy.ts'
+import { until } from '../../scripts/faults/waiting.ts'
+import { startPostgres, type PostgresServer } from '../postgres/server.ts'
+
+let server: PostgresServer
+let proxy: Proxy
+beforeAll(async () => {
+  server = await startPostgres()
+  proxy = await Proxy.start(server.port)
+})
+afterAll(async () => {
+  await proxy.stop()
+  await server.remove()
+})
+
+/** Lets everybody in and then says nothing more, not even goodbye. */
+async function silentServer() {
+  const authenticatedAndReady = Buffer.from([
+    ...Buffer.from('R'),
+    0,
+    0,
+    0,
+    8,
+    0,
+    0,
+    0,
+    0,
+    ...Buffer.from('Z'),
+    0,
+    0,
+    0,
+    5,
+    73,
+  ])
+  const sockets: Socket[] = []
+  const listening = createServer({ allowHalfOpen: true }, (socket) => {
+    sockets.push(socket)
+    socket.on('error', () => {})
+    socket.once('data', () => {
+      socket.write(authenticatedAndReady)
+      socket.resume()
+    })
+  })
+  await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve))
+  const { port } = listening.address() as { port: number }
+  return {
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    stop: () => {
+      for (const socket of sockets) socket.destroy()
+      return new Promise((resolve) => listening.close(resolve))
+    },
+  }
+}
+
+test('one that goes dead while it is opened, or before it is closed, is given up', async () => {
+  const silent = await silentServer()
+  const how = { address: addressOf({ url: silent.url }), statements: {}, openMs: 300 }
+  await expect(Wire.open({ ...how, settings: { search_path: 'somewhere' } })).rejects.toThrow(/terminated/)
+  const wire = await Wire.open({ ...how, settings: {} })
+  await wire.close()
+  await silent.stop()
+})
+
+test('a change of a setting is not left to a dead one, and others are heard again without a question', async () => {
+  const options = { schema: 'deaf', durability: 'none', patienceMs: 300 } as const
+  const store = await openPostgresStore({ url: proxy.url, ...options })
+  await store.useKinds(sampleKinds)
+  const other = await openPostgresStore({ url: server.url, ...options })
+  await other.useKinds(sampleKinds)
+  await store.commit(sampleBatch([{ before: null, after: sampleResource(1) }]))
+  proxy.goDead(() => true)
+  // As many as there are connections may meet a dead one.
+  const change = () =>
+    Promise.resolve(store.changeSetting('one', null, 1)).catch((error: { code: string }) => error.code)
+  const answers = [await change(), await change(), await change()]
+  expect(answers).toContain(true)
+  expect(answers.filter((answer) => answer !== true && answer !== false)).toEqual(
+    answers.filter((answer) => answer === 'store_unavailable'),
+  )
+  // Its word to others was lost with the connection that hears theirs: that one is opened again by itself.
+  await until('the store says that it may have missed something', 20_000, () => store.othersWrote())
+  await other.commit(sampleBatch([{ before: null, after: sampleResource(2) }]))
+  await until('the other is heard', 20_000, () => store.othersWrote())
+  await store.close()
+  await other.close()
+})

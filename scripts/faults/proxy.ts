@@ -104,6 +104,7 @@ class Link {
     const isUp = to === this.server
     const next = (isUp ? this.#up : this.#down).then(async () => {
       await this.#proxy.passage()
+      if (this.#proxy.isTheEnd()) this.goDead()
       if (!this.#isDead && !to.destroyed) to.write(bytes)
     })
     if (isUp) this.#up = next
@@ -130,6 +131,8 @@ export class Proxy {
   #target: number
   #stall: Promise<void> | null = null
   #delayMs = 0
+  /** Packets that still pass before the connection of the next one goes dead. */
+  #packetsLeft = Infinity
   #port = 0
 
   private constructor(target: number) {
@@ -186,6 +189,19 @@ export class Proxy {
 
   goDead(isChosen: () => boolean): void {
     for (const link of this.links) if (isChosen()) link.goDead()
+  }
+
+  /** So many packets pass, of all connections together; the one of the next goes dead before it. */
+  goDeadAfter(packets: number): void {
+    this.#packetsLeft = packets
+  }
+
+  get hasDeadAhead(): boolean {
+    return this.#packetsLeft >= 0
+  }
+
+  isTheEnd(): boolean {
+    return this.#packetsLeft-- === 0
   }
 
   /** No fault is left: also what went dead is told. */

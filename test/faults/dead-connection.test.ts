@@ -92,3 +92,50 @@ test('a change of a setting is not left to a dead one, and others are heard agai
   await store.close()
   await other.close()
 })
+
+// The first fifteen packets open connections, whose patience is longer than a test's.
+const deaths = Array.from({ length: 12 }, (_, index) => 18 + index * 5)
+
+test('whichever packet is the last of its connection: every call ends, and who tries again gets through', async () => {
+  const dead = await Promise.all(deaths.map((packets) => livesThrough(packets)))
+  // Later ones come after all that is asked here.
+  expect(dead.filter(Boolean).length).toBeGreaterThan(6)
+})
+
+/** Whether a connection went dead meanwhile. */
+async function livesThrough(packets: number): Promise<boolean> {
+  const options = { schema: `after${packets}`, durability: 'none', patienceMs: 300 } as const
+  await (await openPostgresStore({ url: server.url, ...options })).close()
+  const between = await Proxy.start(server.port)
+  between.goDeadAfter(packets)
+  const store = await again(() => openPostgresStore({ url: between.url, ...options }))
+  await again(() => store.useKinds(sampleKinds))
+  expect(await again(() => store.commit(sampleBatch([{ before: null, after: sampleResource(1) }])))).toMatchObject({
+    committed: true,
+  })
+  const no = await again(() => store.register({ name: 'one', leaseMs: 60_000, now: 0 }))
+  await again(() => store.load([{ ask: 'resource', no: 1 }]))
+  expect(await again(() => store.list({ after: 0, limit: 10 }))).toMatchObject([{ no: 1 }])
+  await again(() => store.changeSetting('one', null, 1))
+  expect(await again(() => store.beat({ no, leaseMs: 60_000, now: 0 }))).toBe(true)
+  expect(await again(() => store.workers(0))).toMatchObject([{ no, state: 'live' }])
+  expect(await again(() => store.commit(sampleBatch([{ before: null, after: sampleResource(2) }])))).toMatchObject({
+    committed: true,
+  })
+  await again(() => store.end({ no, as: 'ended', now: 0 }))
+  await store.close()
+  const died = !between.hasDeadAhead
+  await between.stop()
+  return died
+}
+
+async function again<T>(work: () => T | Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work()
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'store_unavailable' })
+      if (tries === 5) throw error
+    }
+  }
+}

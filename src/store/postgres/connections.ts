@@ -14,6 +14,14 @@ import { workerStatements } from './workers.ts'
 
 export const openMs = 10_000
 export const usualPatienceMs = 30_000
+/** For a look through all of history. */
+const longMs = 600_000
+
+/**
+ * The server's side of keeping a connection alive: the locks and the transaction of a machine that vanished are given up after a minute
+ * or so, not after the two hours that are usual.
+ */
+const noticingTheDead = { tcp_keepalives_idle: '10', tcp_keepalives_interval: '10', tcp_keepalives_count: '6' }
 
 export const settingStatements = {
   setFromNothing: `insert into setting as s (name, value) values ($1::text, $2::text) on conflict (name) do update set value = excluded.value
@@ -36,6 +44,7 @@ export class Connections {
     this.options = options
     const { schema = 'homeostat', role, durability = 'disk' } = options
     this.base = {
+      ...noticingTheDead,
       ...(role === undefined ? {} : { role: quoted(role) }),
       search_path: quoted(schema),
       // A database or role may be set to less: what is promised counts here.
@@ -63,7 +72,7 @@ export class Connections {
 
   /** One more for writing what takes long, by whoever closes it: no commit has to wait for it. */
   openForLong(): Promise<Wire> {
-    return this.open({ settings: this.committing, statements: {} })
+    return this.open({ settings: this.committing, statements: {}, answerMs: longMs })
   }
 
   async close(): Promise<void> {

@@ -24,7 +24,15 @@ function isAway(error: unknown): boolean {
   return error instanceof Error && !('severity' in error) && !(error instanceof TypeError)
 }
 
-/** As it is told to whoever asked the store. */
+/** The work, with what goes wrong told as to whoever asked the store. */
+export async function translating<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw translated(error)
+  }
+}
+
 export function translated(error: unknown): unknown {
   if (error instanceof HomeostatError || !isAway(error)) return error
   return new HomeostatError('store_unavailable', `PostgreSQL does not answer: ${(error as Error).message}.`, {

@@ -1,7 +1,7 @@
 // Lists of resources by what people filter by: each from the index that promises the fewest, in the order of their numbers.
 import type { Resource } from '../../decision/state.ts'
 import type { ListQuery } from '../store.ts'
-import { translated } from './failures.ts'
+import { translating } from './failures.ts'
 import type { Shapes } from './shapes.ts'
 import { having, inOrderOf, joinResource, joinState, noEnd, ownersOfLive, resourcesOf, stateColumns } from './states.ts'
 import { textsFrom, textsOf, toText } from './texts.ts'
@@ -9,12 +9,9 @@ import type { Wires } from './wires.ts'
 
 export async function listResources(wires: Wires, shapes: Shapes, query: ListQuery): Promise<readonly Resource[]> {
   if (query.limit <= 0) return []
-  try {
-    const { sql, values } = listSql(query)
-    return await resourcesOf(await wires.use((wire) => wire.prepared(sql, values)), shapes)
-  } catch (error) {
-    throw translated(error)
-  }
+  const { sql, values } = listSql(query)
+  const rows = await translating(() => wires.use((wire) => wire.prepared(sql, values)))
+  return resourcesOf(rows, shapes)
 }
 
 interface Sql {

@@ -184,14 +184,14 @@ export async function migrate(wire: Wire, schema: string, isReadonly: boolean): 
     )
   await wire.query('begin')
   try {
-    await wire.query(`select pg_advisory_xact_lock(${migrationLock}, hashtext($1))`, [schema])
+    await wire.patiently(() => wire.query(`select pg_advisory_xact_lock(${migrationLock}, hashtext($1))`, [schema]))
     const version = await versionOf(wire, schema)
     mustNotBeNewer(version, schema)
     if (version === 0 && !(await hasSchema(wire, schema))) await wire.query(`create schema ${quoted(schema)}`)
     await wire.query(
       'create table if not exists schema_version (one integer primary key check (one = 1), version integer not null)',
     )
-    for (const migration of migrations.slice(version)) await wire.query(migration)
+    for (const migration of migrations.slice(version)) await wire.patiently(() => wire.query(migration))
     await wire.query(
       `insert into schema_version values (1, ${migrations.length}) on conflict (one) do update set version = excluded.version`,
     )

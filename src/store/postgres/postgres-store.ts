@@ -26,7 +26,7 @@ import type {
 import { shownAddress, type AddressOptions } from './address.ts'
 import { Committer } from './committer.ts'
 import { Connections, settingStatements } from './connections.ts'
-import { translated } from './failures.ts'
+import { translating } from './failures.ts'
 import { startHeartbeatThread } from './heartbeat.ts'
 import { History } from './history.ts'
 import { closeIncident } from './incident-closer.ts'
@@ -72,12 +72,8 @@ export interface PostgresStore extends Store {
   removeHistory(wanted: Retention): Promise<Removed>
 }
 
-export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
-  try {
-    return await PostgresHandle.open(options)
-  } catch (error) {
-    throw translated(error)
-  }
+export function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
+  return translating(() => PostgresHandle.open(options))
 }
 
 const none: readonly Row[] = []
@@ -157,7 +153,7 @@ class PostgresHandle implements PostgresStore {
       const [level, handle] = await writers.use((first) =>
         loads.use(async (second) => {
           const found = await mustSuit(first, second, durability, readonly)
-          await first.patiently(() => migrate(first, schema, readonly))
+          await migrate(first, schema, readonly)
           const [numbered] = await Promise.all([
             readonly ? none : first.query(settingStatements.newHandle),
             shapes.read(second),
@@ -195,7 +191,7 @@ class PostgresHandle implements PostgresStore {
 
   async register(worker: { name: string; leaseMs: number; now: Millis }): Promise<Incarnation> {
     this.mustWrite()
-    return this.workersOf.register(worker)
+    return translating(() => this.workersOf.register(worker))
   }
 
   beat(worker: { no: Incarnation; leaseMs: number; now: Millis }): Promise<boolean> {
@@ -232,9 +228,7 @@ class PostgresHandle implements PostgresStore {
 
   async commit(batch: Batch): Promise<CommitAnswer> {
     this.mustWrite()
-    const answer = await this.committer.commit(batch).catch((error: unknown) => {
-      throw translated(error)
-    })
+    const answer = await translating(() => this.committer.commit(batch))
     if (answer.committed) {
       this.changed()
       this.past.reached(answer.first)
@@ -327,11 +321,7 @@ class PostgresHandle implements PostgresStore {
 
   async removeHistory(wanted: Retention): Promise<Removed> {
     this.mustWrite()
-    try {
-      return await this.past.remove(wanted)
-    } catch (error) {
-      throw translated(error)
-    }
+    return translating(() => this.past.remove(wanted))
   }
 
   liveShapes() {
@@ -381,10 +371,6 @@ class PostgresHandle implements PostgresStore {
 
   private async writing<T>(work: (wire: Wire) => Promise<T>): Promise<T> {
     this.mustWrite()
-    try {
-      return await this.connections.commits.use(work)
-    } catch (error) {
-      throw translated(error)
-    }
+    return translating(() => this.connections.commits.use(work))
   }
 }

@@ -18,7 +18,7 @@ import type {
   WorkQuery,
 } from '../store.ts'
 import type { Chunk } from './event-log.ts'
-import { translated } from './failures.ts'
+import { translating } from './failures.ts'
 import type { Row } from './pipeline.ts'
 import type { Shapes } from './shapes.ts'
 import { chunkOf, eventsIn, having, inOrderOf, resourcesOf } from './states.ts'
@@ -264,12 +264,8 @@ export class Reader {
 
   private readonly ask = (name: Name, values: readonly (string | number)[]) => this.rows(name, ...values)
 
-  private async use<T>(work: (wire: Wire) => Promise<T>): Promise<T> {
-    try {
-      return await this.wires.use(work)
-    } catch (error) {
-      throw translated(error)
-    }
+  private use<T>(work: (wire: Wire) => Promise<T>): Promise<T> {
+    return translating(() => this.wires.use(work))
   }
 }
 

@@ -3,6 +3,7 @@
 import { assert } from '../../base/assert.ts'
 import type { StatusKind } from '../../lifecycle/resource-type.ts'
 import type { Declared, KindOf } from '../store.ts'
+import { translating } from './failures.ts'
 import { numbersOf, textsFrom, textsOf } from './texts.ts'
 import type { Wire } from './wire.ts'
 import type { Wires } from './wires.ts'
@@ -32,7 +33,7 @@ export class Shapes {
   }
 
   reload(): Promise<void> {
-    return this.wires.use((wire) => this.read(wire))
+    return translating(() => this.wires.use((wire) => this.read(wire)))
   }
 
   find(type: string, status: string): Shape | undefined {
@@ -90,10 +91,12 @@ export class Shapes {
       from unnest(${textsOf(1)}, ${textsOf(2)}, ${textsOf(3)}) v(t, s, k) on conflict do nothing`
     const types = textsFrom(pairs.map(({ type }) => type))
     const statuses = textsFrom(pairs.map(({ status }) => `=${status}`))
-    await this.wires.use(async (wire) => {
-      await wire.query(sql, [types, statuses, textsFrom(kinds)])
-      await this.read(wire)
-    })
+    await translating(() =>
+      this.wires.use(async (wire) => {
+        await wire.query(sql, [types, statuses, textsFrom(kinds)])
+        await this.read(wire)
+      }),
+    )
   }
 
   /** Takes `kindOf` for what is new; whether it judges something that is known differently. */

@@ -4,7 +4,7 @@ import type { Millis } from '../../base/clock.ts'
 import { systemRandom } from '../../base/random.ts'
 import type { Incarnation, No } from '../../decision/state.ts'
 import type { WorkerRow } from '../store.ts'
-import { translated } from './failures.ts'
+import { translating } from './failures.ts'
 import type { Row, Step } from './pipeline.ts'
 import type { ServerClock } from './server-clock.ts'
 import type { Session } from './session.ts'
@@ -147,13 +147,9 @@ export class Workers {
     steps: readonly Step[],
     isDurable = false,
   ): Promise<readonly [readonly Row[], ...(readonly Row[])[]]> {
-    try {
-      const { session, wires } = this.parts
-      const asking = (wire: Wire) => wire.run(steps)
-      const found = await (isDurable ? wires.use(asking) : session.use(asking))
-      return found as readonly [readonly Row[], ...(readonly Row[])[]]
-    } catch (error) {
-      throw translated(error)
-    }
+    const { session, wires } = this.parts
+    const asking = (wire: Wire) => wire.run(steps)
+    const found = await translating(() => (isDurable ? wires.use(asking) : session.use(asking)))
+    return found as readonly [readonly Row[], ...(readonly Row[])[]]
   }
 }

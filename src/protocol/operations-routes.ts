@@ -285,6 +285,7 @@ export const operationsRoutes = {
     }),
     status: 201,
     answer: shape.jsonObject,
+    errors: ['type_unknown'],
     idempotent: false,
     dev: true,
   }),

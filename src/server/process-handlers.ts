@@ -7,6 +7,7 @@ import type { DevSwitches } from './dev-switches.ts'
 import { contractPage, errorsPage } from './docs-page.ts'
 import { madeOnce } from './made-once.ts'
 import type { Services } from './services.ts'
+import { refuseUnknownTarget } from './unknown-names.ts'
 
 type Names =
   | 'livez'
@@ -49,6 +50,7 @@ export const processHandlers: Handlers<Names> = {
   },
   async setFault(call) {
     const switches = dev(call)
+    refuseUnknownTarget(call.services.engine.plans, call.body.on ?? {})
     const body = call.body as unknown as JsonObject
     // The switches are the backends' own, and not in the store: it is written down that they are about to be set.
     await call.write([], { target: 'faults', detail: body }, {}, 'begun')

@@ -1,7 +1,11 @@
 // Names in what somebody sent that a lifecycle's own schema does not know. An object of zod drops them without a word: whoever has
 // mistyped a name would be told 'accepted', and what he gave be lost. Schemas that are made otherwise judge for themselves.
+// So with the names that a fault switch is set for: one that no declaration has would never break anything.
 import { editDistance } from '../base/edit-distance.ts'
 import { HomeostatError, type ErrorCode } from '../base/errors.ts'
+import { functionsOf } from '../engine/start-checks.ts'
+import { didYouMean } from '../lifecycle/fault.ts'
+import type { Plans } from '../lifecycle/plan.ts'
 
 /** What is read of a schema of zod; anything may be missing. */
 interface Inside {
@@ -51,5 +55,25 @@ function unknownIn(schema: unknown, given: unknown, path: string): Odd[] {
     Object.hasOwn(shape, name)
       ? unknownIn(shape[name], one, `${path}${name}.`)
       : [{ path: `${path}${name}`.slice(0, 200), name: name.slice(0, 100), known }],
+  )
+}
+
+/** Throws where a fault is set for a type or a step that no loaded lifecycle has. Undos and probes are called too, and count as steps. */
+export function refuseUnknownTarget(
+  plans: Plans,
+  { type, step }: { readonly type?: string | undefined; readonly step?: string | undefined },
+): void {
+  const plan = type === undefined ? undefined : plans.get(type)
+  if (type !== undefined && plan === undefined) {
+    const types = plans.all.map((one) => one.type)
+    throw new HomeostatError('type_unknown', `No lifecycle of type '${type}' is loaded. ${didYouMean(type, types)}`)
+  }
+  if (step === undefined) return
+  const called = new Set((plan === undefined ? plans.all : [plan]).flatMap((one) => [...functionsOf(one)]))
+  if (called.has(step)) return
+  throw new HomeostatError(
+    'request_invalid',
+    `There is no step '${step}' in ${plan === undefined ? 'any lifecycle' : plan.type}. ${didYouMean(step, called)}`,
+    { details: ['body.on.step: there is no such step'] },
   )
 }

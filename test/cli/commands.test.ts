@@ -136,12 +136,18 @@ describe('asked', () => {
   test('what is mistyped is answered with what it may have been', async () => {
     await terminal.homeostat('create volume --id disk-one size=1 --wait')
     const told = await Promise.all(
-      ['lss', 'ls volmue', 'ls --limt 3', 'do disk-one extned', 'why disk-oen', 'fault set fial'].map((line) =>
-        terminal.homeostat(line),
-      ),
+      [
+        'lss',
+        'ls volmue',
+        'ls --limt 3',
+        'do disk-one extned',
+        'why disk-oen',
+        'fault set fial',
+        'fault set fail --type volume --step creatVolume',
+      ].map((line) => terminal.homeostat(line)),
     )
-    expect(told.map(({ exit }) => exit)).toEqual([2, 4, 2, 4, 4, 2])
-    const meant = ['ls', 'opensds.volume', '--limit', 'extend', 'disk-one', 'There are: fail']
+    expect(told.map(({ exit }) => exit)).toEqual([2, 4, 2, 4, 4, 2, 2])
+    const meant = ['ls', 'opensds.volume', '--limit', 'extend', 'disk-one', 'There are: fail', "'createVolume'"]
     for (const [i, words] of meant.entries()) expect(told[i]!.err).toContain(words)
   })
 

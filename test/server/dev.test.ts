@@ -29,6 +29,27 @@ test('faults are set, listed and cleared over all worlds; the truth is what the 
   await shop.close()
 })
 
+test('a fault is set only for what some declaration has: else it would never break anything', async () => {
+  const world = createSimulatedWorld({ clock: systemClock, random: seededRandom(1) })
+  const shop = await openShop({ server: { dev: switchesOf({ world }, async () => {}) } })
+  const set = async (on: object) => {
+    const { status, json } = await shop.ask('POST', '/v1/dev/faults', { body: { does: 'fail', on } })
+    return status === 201 ? 'set' : `${status} ${json.code}: ${json.detail}`
+  }
+  expect(await set({ type: 'shop.bix' })).toBe(
+    "404 type_unknown: No lifecycle of type 'shop.bix' is loaded. Did you mean 'shop.box'?",
+  )
+  expect(await set({ type: 'shop.box', step: 'cute' })).toBe(
+    "400 request_invalid: There is no step 'cute' in shop.box. Did you mean 'cut'?",
+  )
+  expect(await set({ step: 'cute' })).toMatch(/no step 'cute' in any lifecycle\. Did you mean 'cut'/)
+  expect(await set({ type: 'shop.shelf', step: 'cut' })).toMatch(/^400 .* in shop\.shelf\. Known are: /)
+  expect(await world.faults.list()).toEqual([])
+  expect(await set({ type: 'shop.box', step: 'uncut' })).toBe('set')
+  expect(await set({ step: 'cut' })).toBe('set')
+  await shop.close()
+})
+
 test('outside of the development mode there are no such calls', async () => {
   const shop = await openShop()
   for (const path of ['/v1/dev/faults', '/v1/dev/truth'])

@@ -27,6 +27,10 @@ interface Fault {
   readonly on?: { readonly type?: string; readonly step?: string }
   readonly message?: string
 }
+/** What is read of an operation as it is declared. */
+interface Steps {
+  readonly steps?: Readonly<Record<string, { readonly ask?: unknown }>>
+}
 interface Thing {
   readonly name: string
   readonly kind: string
@@ -67,11 +71,12 @@ function Faults() {
   const [times, setTimes] = useState('')
   const [isFinal, setFinal] = useState(false)
   const lifecycle = useLifecycle(type)
+  // A step that asks others calls no backend: there is nothing to break.
   const steps = [
     ...new Set(
-      Object.values(lifecycle?.operations ?? {}).flatMap(({ declared }) =>
-        Object.keys((declared as { steps?: object }).steps ?? {}),
-      ),
+      Object.values(lifecycle?.operations ?? {})
+        .flatMap(({ declared }) => Object.entries((declared as Steps).steps ?? {}))
+        .flatMap(([name, { ask }]) => (ask === undefined ? [name] : [])),
     ),
   ]
   const body = {

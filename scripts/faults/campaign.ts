@@ -199,6 +199,10 @@ export class Campaign {
       case 'deadLinks':
         proxy.goDead(by(fault.seed, fault.part))
         return true
+      case 'deadAfter':
+        proxy.cutLinks(by(fault.seed, fault.part))
+        proxy.goDeadAfter(fault.packets)
+        return true
       case 'stall':
         await proxy.stall(fault.ms)
         return true

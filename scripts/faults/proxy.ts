@@ -208,6 +208,7 @@ export class Proxy {
   heal(): void {
     this.#orders.length = 0
     this.#delayMs = 0
+    this.#packetsLeft = Infinity
   }
 
   async passage(): Promise<void> {

@@ -12,6 +12,8 @@ export type Fault =
   | { readonly does: 'cutLinks'; readonly part: number; readonly seed: number }
   /** They say nothing any more, and are not closed. */
   | { readonly does: 'deadLinks'; readonly part: number; readonly seed: number }
+  /** So many packets from now on one connection goes dead, also in the middle of being opened: before, this part of all is cut. */
+  | { readonly does: 'deadAfter'; readonly packets: number; readonly part: number; readonly seed: number }
   | { readonly does: 'stall'; readonly ms: number }
   | { readonly does: 'delay'; readonly each: number; readonly ms: number }
   | { readonly does: 'jumpClock'; readonly pick: number; readonly offMs: number }
@@ -49,6 +51,15 @@ const table: readonly { readonly everyS: number; readonly make: (random: Random)
       does: 'failOver',
       loss: random.below(2) === 0 ? 'killed' : 'frozen',
       aliveMs: random.below(1_500),
+    }),
+  },
+  {
+    everyS: 6,
+    make: (random) => ({
+      does: 'deadAfter',
+      packets: random.below(60),
+      part: random.below(2) * 30,
+      seed: random.below(1e9),
     }),
   },
 ]

@@ -42,7 +42,16 @@ export function summaryOf(
   seed: number,
 ): Summary {
   const { killWorker = 0, freezeWorker = 0, cutCommit = 0, killPrimary = 0, killStandby = 0, failOver = 0 } = done
-  const { freezePrimary = 0, cutLinks = 0, deadLinks = 0, stall = 0, delay = 0, jumpClock = 0, exhaustPool = 0 } = done
+  const {
+    freezePrimary = 0,
+    cutLinks = 0,
+    deadLinks = 0,
+    deadAfter = 0,
+    stall = 0,
+    delay = 0,
+    jumpClock = 0,
+    exhaustPool = 0,
+  } = done
   return {
     acknowledged: evidence.acknowledged.length,
     lost: verdict.lost.length,
@@ -58,7 +67,7 @@ export function summaryOf(
       failovers: failOver,
       zombies: freezeWorker,
       cutCommits: cutCommit,
-      others: { freezePrimary, cutLinks, deadLinks, stall, delay, jumpClock, exhaustPool },
+      others: { freezePrimary, cutLinks, deadLinks, deadAfter, stall, delay, jumpClock, exhaustPool },
     },
     fenced,
     commits: evidence.commits.length,

@@ -45,9 +45,15 @@ function copyOf(change: (text: string) => string): string {
   for (const name of ['zod', '@types'])
     symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module' }))
+  // `include` would be that of the whole repository.
   writeFileSync(
     join(folder, 'tsconfig.json'),
-    JSON.stringify({ extends: join(root, 'tsconfig.json'), compilerOptions: { rootDir: '/' }, files: names }),
+    JSON.stringify({
+      extends: join(root, 'tsconfig.json'),
+      compilerOptions: { rootDir: '/' },
+      files: names,
+      include: [],
+    }),
   )
   return folder
 }

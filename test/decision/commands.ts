@@ -4,7 +4,7 @@ import type { Command, Found, Outcome } from '../../src/decision/command.ts'
 import { owedCalls } from '../../src/decision/owed.ts'
 import type { Resource } from '../../src/decision/state.ts'
 import { TableTop, type Answer } from '../../src/testing/table-top.ts'
-import { worldIn, type Family } from './families.ts'
+import { emptyTable, worldIn, type Family } from './families.ts'
 
 const isTerminal = (t: TableTop, one: Resource) => t.plans.kindOf(one.type, one.status) === 'terminal'
 
@@ -229,5 +229,5 @@ export const drivers: Readonly<Record<string, (family: Family) => Answer>> = {
   'never answers': () => () => null,
 }
 
-const answerOf = ({ lifecycles }: Family, type: string, probe: string): string =>
-  new TableTop(lifecycles).plans.get(type)!.probes.get(probe)?.[0] ?? 'unknown'
+const answerOf = (family: Family, type: string, probe: string): string =>
+  emptyTable(family).plans.get(type)!.probes.get(probe)?.[0] ?? 'unknown'

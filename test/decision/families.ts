@@ -224,12 +224,19 @@ export const families: readonly Family[] = [
   })),
 ]
 
-export const statusesOf = ({ type, lifecycles }: Family): string[] => [
-  ...new TableTop(lifecycles).plans.get(type)!.kinds.keys(),
-]
+const tables = new Map<Family, TableTop>()
+
+/** With nothing on it. Its lifecycles are compiled once, not for every world. */
+export function emptyTable(family: Family): TableTop {
+  const table = tables.get(family) ?? new TableTop(family.lifecycles)
+  tables.set(family, table)
+  return new TableTop(table)
+}
+
+export const statusesOf = (family: Family): string[] => [...emptyTable(family).plans.get(family.type)!.kinds.keys()]
 
 export function worldIn(family: Family, status: string): TableTop {
-  const t = new TableTop(family.lifecycles)
+  const t = emptyTable(family)
   family.build(t, status)
   return t
 }

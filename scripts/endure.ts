@@ -1,30 +1,23 @@
 // npm run endure: what the server must endure at full size. A thousand event streams, a hundred of them stalled, under a server that is
 // killed and started again; ten thousand creates through a connection that loses half of the answers.
-// npm run endure -- [--only streams,creates] [--clients 1000] [--backlog 40000] [--events 2000] [--creates 10000] [--no-write]
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { adminToken as token } from '../test/server/workshop.ts'
 import { endureCreates } from './endure/creates.ts'
 import { endureStreams, mb } from './endure/streams.ts'
 import { provenance, writeFigures } from './figures.ts'
+import { flag, optionsOf, someOf, whole } from './options.ts'
 
-const { values } = parseArgs({
-  options: {
-    only: { type: 'string', default: 'streams,creates' },
-    clients: { type: 'string', default: '1000' },
-    backlog: { type: 'string', default: '40000' },
-    events: { type: 'string', default: '2000' },
-    creates: { type: 'string', default: '10000' },
-    'no-write': { type: 'boolean', default: false },
-  },
+const parts = { streams, creates }
+const options = optionsOf('npm run endure', {
+  only: someOf('only these parts', Object.keys(parts) as (keyof typeof parts)[]),
+  clients: whole('event streams, a tenth of them stalled', { from: 1, or: 1_000 }),
+  backlog: whole('events that have happened before', { from: 1, or: 40_000 }),
+  events: whole('events that happen meanwhile', { from: 1, or: 2_000 }),
+  creates: whole('creates whose answers are lost', { from: 1, or: 10_000 }),
+  'no-write': flag('leaves docs/figures.md as it is'),
 })
-const whole = (text: string): number => {
-  if (/^[1-9]\d*$/.test(text)) return Number(text)
-  console.error(`'${text}' is no whole number.`)
-  process.exit(2)
-}
 const count = (value: number) => value.toLocaleString('en')
 const say = (text: string) => console.error(text)
 const command = `npm run endure -- ${process.argv.slice(2).join(' ')}`.replace(/[ -]+$/, '')
@@ -34,14 +27,14 @@ const stalledMax = 512 * 1024
 const slack = 32 * 1024 * 1024
 const faults: string[] = []
 
-for (const name of values.only.split(',')) {
+for (const part of options.only ?? (Object.keys(parts) as (keyof typeof parts)[])) {
   const folder = mkdtempSync(join(tmpdir(), 'homeostat-endure-'))
   try {
     const file = join(folder, 'store.db')
-    const [title, rows] = name === 'creates' ? await creates(file) : await streams(file)
+    const [title, rows] = await parts[part](file)
     const lines = [provenance(command), '', '| figure | value |', '| --- | --- |', ...rows.map((row) => `| ${row} |`)]
     console.log(lines.join('\n'))
-    if (!values['no-write']) writeFigures(title, lines)
+    if (!options['no-write']) writeFigures(title, lines)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -50,10 +43,8 @@ for (const fault of faults) console.error(fault)
 process.exitCode = faults.length === 0 ? 0 : 1
 
 async function streams(file: string): Promise<[string, string[]]> {
-  const clients = whole(values.clients)
+  const { clients, events, backlog } = options
   const stalled = Math.ceil(clients / 10)
-  const events = whole(values.events)
-  const backlog = whole(values.backlog)
   const found = await endureStreams({ file, token, clients, stalled, backlog, events, kills: 2, say })
   const { alone, beside, later, owedBytes } = found
   faults.push(...found.faults)
@@ -75,7 +66,7 @@ async function streams(file: string): Promise<[string, string[]]> {
 }
 
 async function creates(file: string): Promise<[string, string[]]> {
-  const found = await endureCreates({ file, token, creates: whole(values.creates), say })
+  const found = await endureCreates({ file, token, creates: options.creates, say })
   if (found.ids !== found.asked || found.resources !== found.asked)
     faults.push(`${found.asked} creates made ${found.resources} resources with ${found.ids} ids.`)
   if (found.audited !== found.asked) faults.push(`The audit has ${found.audited} entries of ${found.asked}.`)

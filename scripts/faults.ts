@@ -1,38 +1,31 @@
 // `npm run faults`: real processes on a real PostgreSQL with a synchronous standby, under faults by seed. Exit code 0 only if nothing was
 // lost, doubled, illegal, written by a zombie or left stuck.
-//   --minutes n   how long faults come (default 3)      --seed n      which (default: by the clock)
-//   --workers n   worker processes (default 4)          --users n     users of the load (default 20)
-//   --only a,b    only these faults                     --json        one line at the end, nothing else on the output
-//   --bound n     seconds to settle in at most (default: by the declared deadlines of what is on the way)
-//   --figures     writes the section of docs/figures.md --told        what workers meet, on the error output
-import { parseArgs } from 'node:util'
 import { Campaign, type Outcome } from './faults/campaign.ts'
+import { faultKinds } from './faults/schedule.ts'
 import { showProgress, tellOutcome } from './faults/telling.ts'
-import type { FaultKind } from './faults/schedule.ts'
+import { amount, flag, optionsOf, someOf, whole } from './options.ts'
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '3' },
-    seed: { type: 'string' },
-    workers: { type: 'string', default: '4' },
-    users: { type: 'string', default: '20' },
-    only: { type: 'string' },
-    json: { type: 'boolean', default: false },
-    figures: { type: 'boolean', default: false },
-    bound: { type: 'string' },
-    told: { type: 'boolean', default: false },
-  },
+const options = optionsOf('npm run faults', {
+  minutes: amount('how long faults come', 3),
+  seed: whole('which faults; left out: by the clock', { from: 0 }),
+  workers: whole('worker processes', { from: 1, or: 4 }),
+  users: whole('users of the load', { from: 1, or: 20 }),
+  only: someOf('only these faults', faultKinds),
+  bound: amount('seconds to settle in at most; left out: by the declared deadlines of what is on the way'),
+  json: flag('one line at the end, nothing else on the output'),
+  figures: flag('writes the section of docs/figures.md'),
+  told: flag('what workers meet, on the error output'),
 })
-const seed = values.seed === undefined ? Date.now() % 1_000_000 : Number(values.seed)
+const { seed = Date.now() % 1_000_000, minutes, workers, users, only, bound } = options
 const campaign = new Campaign({
   seed,
-  seconds: Number(values.minutes) * 60,
-  workers: Number(values.workers),
-  users: Number(values.users),
-  only: values.only?.split(',') as FaultKind[] | undefined,
-  atMostMs: values.bound === undefined ? undefined : Number(values.bound) * 1_000,
+  seconds: minutes * 60,
+  workers,
+  users,
+  only,
+  atMostMs: bound === undefined ? undefined : bound * 1_000,
   onProgress: showProgress,
-  isTold: values.told,
+  isTold: options.told,
 })
 
 for (const [signal, code] of [
@@ -48,6 +41,6 @@ for (const [signal, code] of [
 const outcome: Outcome = await campaign.run()
 process.exitCode = tellOutcome(outcome, {
   seed,
-  isJson: values.json,
-  hasFigures: values.figures,
+  isJson: options.json,
+  hasFigures: options.figures,
 })

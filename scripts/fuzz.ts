@@ -1,27 +1,20 @@
 // npm run fuzz: requests by chance, made from the OpenAPI document, at a server on SQLite in a temporary folder.
-// npm run fuzz -- [--requests 200000] [--seed 1] [--no-write]
 // Exit code 1 when an answer was wrong; it says which request, and how to repeat it.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { openSqliteStore } from '../src/sqlite.ts'
 import { adminToken, openShop } from '../test/server/workshop.ts'
 import { provenance, writeFigures } from './figures.ts'
 import { fuzz, type FuzzResult } from './fuzz/campaign.ts'
+import { flag, optionsOf, whole } from './options.ts'
 
-const { values } = parseArgs({
-  options: {
-    requests: { type: 'string', default: '200000' },
-    seed: { type: 'string', default: '1' },
-    'no-write': { type: 'boolean', default: false },
-  },
+const options = optionsOf('npm run fuzz', {
+  requests: whole('so many', { from: 1, or: 200_000 }),
+  seed: whole('which requests', { from: 0, or: 1 }),
+  'no-write': flag('leaves docs/figures.md as it is'),
 })
-const [requests, seed] = [values.requests, values.seed].map(Number) as [number, number]
-if (!Number.isInteger(requests) || requests < 1 || !Number.isInteger(seed)) {
-  console.error('--requests and --seed take whole numbers.')
-  process.exit(2)
-}
+const { requests, seed } = options
 
 const folder = mkdtempSync(join(tmpdir(), 'homeostat-fuzz-'))
 const defects: unknown[] = []
@@ -48,7 +41,7 @@ const isWell = result.faults.length === 0 && defects.length === 0 && isSound
 const lines = linesOf(result, seconds)
 console.log(lines.join('\n'))
 if (!isWell) console.error(`Repeat it with: npm run fuzz -- --requests ${requests} --seed ${seed}`)
-if (!values['no-write']) writeFigures('Fuzz', lines)
+if (!options['no-write']) writeFigures('Fuzz', lines)
 process.exitCode = isWell ? 0 : 1
 
 function linesOf({ statuses, faults, ...found }: FuzzResult, took: number): string[] {

@@ -1,6 +1,5 @@
 // `npm run scene`: a real scene on a SQLite file. Databases are created by a worker process, which is killed with -9 in the middle;
 // another one heals what was left, and everything is checked against the files at the end. Exit code 0 only if the check holds.
-//   --fast   without pauses, in a temporary folder (for tests)
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
@@ -13,6 +12,7 @@ import type { Resource, StoredEvent } from '../src/decision/state.ts'
 import { read } from '../src/engine/read.ts'
 import { compilePlans } from '../src/lifecycle/compile-plan.ts'
 import type { Store } from '../src/store/store.ts'
+import { flag, optionsOf } from './options.ts'
 import { audit } from './scene/audit.ts'
 import { boardLines } from './scene/board.ts'
 import type { WorkerSettings } from './scene/messages.ts'
@@ -20,7 +20,7 @@ import { paint, Telling } from './scene/telling.ts'
 import { killAll, WorkerHandle } from './scene/worker-handle.ts'
 import { disksIn } from './scene/world.ts'
 
-const isFast = process.argv.includes('--fast')
+const { fast: isFast } = optionsOf('npm run scene', { fast: flag('without pauses, in a temporary folder (for tests)') })
 const tell = new Telling({ isFast })
 const stamp = new Date().toISOString().slice(0, 19).replaceAll(':', '').replace('T', '-')
 const folder = isFast ? mkdtempSync(join(tmpdir(), 'homeostat-scene-')) : join('data', `scene-${stamp}`)

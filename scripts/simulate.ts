@@ -1,59 +1,48 @@
-// The simulator's command line: npm run simulate -- [--minutes M] [--seed N] [--scenario x] [--store x] [--replay file] [--workers 2] [--json].
+// npm run simulate: the simulator's command line.
 // Runs the systematic layer, struck seeds and the swarm in turn until the time is over, on all workers; a failure is shrunk, told
 // and ends the run. A run of a minute or more that missed a named situation is red, and its figures go to docs/figures.md.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
-import { isMainThread, Worker } from 'node:worker_threads'
+import { Worker } from 'node:worker_threads'
 import { outsideMicrotasks } from '../src/testing/microtasks.ts'
 import { storeKinds, swarm, type StoreKind } from '../src/testing/explore.ts'
-import { Simulator, type Conditions } from '../src/testing/simulation.ts'
+import { Simulator } from '../src/testing/simulation.ts'
 import { SituationCounts } from '../src/testing/situations.ts'
 import { scriptedScenarios } from '../test/simulation/scripted.ts'
 import { scenarios } from '../test/simulation/scenarios.ts'
 import { provenance, writeFigures } from './figures.ts'
+import { amount, flag, made, oneOf, optionsOf, whole } from './options.ts'
+import { readReplay, type Replay } from './replay-file.ts'
 import type { Report, Task } from './simulate-worker.ts'
 
-const { values: options } = parseArgs({
-  options: {
-    minutes: { type: 'string' },
-    seed: { type: 'string' },
-    from: { type: 'string' },
-    scenario: { type: 'string' },
-    store: { type: 'string' },
-    replay: { type: 'string' },
-    workers: { type: 'string', default: '2' },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
+const all = [...scenarios, ...scriptedScenarios]
+const options = optionsOf('npm run simulate', {
+  minutes: amount('as many seeds as fit into so many minutes', 1),
+  seed: whole('only this seed, with its story', { from: 0 }),
+  from: whole('the first seed; left out: by the clock', { from: 0 }),
+  scenario: oneOf(
+    'only this scenario',
+    all.map((one) => one.name),
+  ),
+  store: oneOf('only stores of this kind', Object.keys(storeKinds) as StoreKind[]),
+  replay: made('a failure that was written down', 'file', (file) => readReplay(file, all)),
+  workers: whole('threads', { from: 1, or: 2 }),
+  json: flag('one line of JSON at the end, nothing else'),
 })
 
-const help = `npm run simulate -- [options]
-  --minutes M     as many seeds as fit into so many minutes (default 1)
-  --seed N        only this seed, with its story
-  --scenario x    only this scenario: ${[...scenarios, ...scriptedScenarios].map((one) => one.name).join(', ')}
-  --store x       only stores of this kind: ${Object.keys(storeKinds).join(', ')}
-  --replay file   a failure that was written down
-  --from N        the first seed (default: by the clock)
-  --workers 2     threads
-  --json          one line of JSON at the end, nothing else`
-
 const say = (text: string) => {
-  if (options.json !== true) process.stdout.write(text)
+  if (!options.json) process.stdout.write(text)
 }
 
-const chosen = [...scenarios, ...scriptedScenarios].filter(
-  (one) => options.scenario === undefined || one.name === options.scenario,
-)
+const chosen = all.filter((one) => options.scenario === undefined || one.name === options.scenario)
 
-const store = options.store as StoreKind | undefined
+const { store } = options
 /** Everything is tried: only then is it known what is missing. */
 const isWhole = options.scenario === undefined && store === undefined
 
-async function replay(name: string, conditions: Conditions): Promise<boolean> {
-  const scenario = [...scenarios, ...scriptedScenarios].find((one) => one.name === name)
-  if (scenario === undefined) throw new Error(`there is no scenario '${name}'`)
+async function replay({ scenario, conditions }: Replay): Promise<boolean> {
+  const { name } = scenario
   const simulator = new Simulator(scenario)
   const outcome = await outsideMicrotasks(() => simulator.run({ ...conditions, isTold: true }))
   say(`${outcome.story!.draw()}\n\n`)
@@ -67,9 +56,9 @@ async function replaySeed(seed: number): Promise<number> {
   let broken = 0
   for (const scenario of chosen) {
     if (scenario.script !== undefined) continue
-    if (!(await replay(scenario.name, swarm(seed, store)))) broken++
+    if (!(await replay({ scenario, conditions: swarm(seed, store) }))) broken++
   }
-  if (options.json === true) tellJson(chosen.length, broken, [])
+  if (options.json) tellJson(chosen.length, broken, [])
   return broken === 0 ? 0 : 1
 }
 
@@ -104,10 +93,9 @@ class Totals {
 async function run(minutes: number): Promise<number> {
   const startedAt = Date.now()
   const endsAt = startedAt + minutes * 60_000
-  const workers = Math.max(1, Number(options.workers))
-  const from = options.from === undefined ? Math.floor(startedAt / 1_000) % 1_000_000_000 : Number(options.from)
+  const { workers, from = Math.floor(startedAt / 1_000) % 1_000_000_000 } = options
   const totals = new Totals()
-  const isTerminal = process.stdout.isTTY && options.json !== true
+  const isTerminal = process.stdout.isTTY && !options.json
   const progress = setInterval(() => isTerminal && process.stdout.write(`\r${line(totals, startedAt, endsAt)}`), 250)
   say(`simulating ${chosen.length} scenarios from seed ${from} on ${workers} threads for ${minutes} min\n`)
   await Promise.all(
@@ -125,7 +113,7 @@ async function run(minutes: number): Promise<number> {
   if (minutes >= 1 && isWhole && totals.failures.length === 0) {
     keepFigures(totals, seconds, missing)
   }
-  if (options.json === true) tellJson(totals.schedules, totals.failures.length, missing)
+  if (options.json) tellJson(totals.schedules, totals.failures.length, missing)
   return totals.failures.length > 0 || missing.length > 0 ? 1 : 0
 }
 
@@ -212,20 +200,6 @@ function keepFigures(totals: Totals, seconds: number, missing: readonly string[]
   ])
 }
 
-if (isMainThread) {
-  if (options.help === true) process.stdout.write(`${help}\n`)
-  else if (store !== undefined && !Object.hasOwn(storeKinds, store)) {
-    process.stderr.write(`there is no kind of store '${store}'\n${help}\n`)
-    process.exitCode = 2
-  } else if (chosen.length === 0) {
-    process.stderr.write(`there is no scenario '${options.scenario}'\n${help}\n`)
-    process.exitCode = 2
-  } else if (options.replay !== undefined) {
-    const { scenario, conditions } = JSON.parse(readFileSync(options.replay, 'utf8')) as {
-      scenario: string
-      conditions: Conditions
-    }
-    process.exitCode = (await replay(scenario, conditions)) ? 0 : 1
-  } else if (options.seed !== undefined) process.exitCode = await replaySeed(Number(options.seed))
-  else process.exitCode = await run(Number(options.minutes ?? 1))
-}
+if (options.replay !== undefined) process.exitCode = (await replay(options.replay)) ? 0 : 1
+else if (options.seed !== undefined) process.exitCode = await replaySeed(options.seed)
+else process.exitCode = await run(options.minutes)

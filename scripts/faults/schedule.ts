@@ -74,6 +74,8 @@ function cutBy(random: Random): Cut {
 
 const jumpBy = (random: Random): number => [hour, -hour, 24 * hour, -60_000, 60_000, 0][random.below(6)]!
 
+export const faultKinds: readonly FaultKind[] = table.map(({ make }) => make(seededRandom(0)).does)
+
 /** In the order of time, none in the last part: everything is to be under way when they stop. */
 export function scheduleOf(seed: number, seconds: number, only?: readonly FaultKind[]): Planned[] {
   const planned: Planned[] = []

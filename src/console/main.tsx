@@ -4,7 +4,6 @@ import './styles.css'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { Component, StrictMode, useEffect, type ReactNode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { HomeostatError } from '../base/errors.ts'
 import { askAgain, queries, useCall } from './api.ts'
 import { startLive } from './live.ts'
 import Fleet from './pages/fleet.tsx'
@@ -16,7 +15,7 @@ import { applyScheme } from './parts/scheme.ts'
 import { Shell } from './parts/shell.tsx'
 import { Toasts } from './parts/toasts.tsx'
 import { Link, usePlace } from './route.tsx'
-import { SessionContext } from './session.tsx'
+import { isSignedOut, SessionContext, whoIs } from './session.tsx'
 
 const Resources = later(() => import('./pages/resources.tsx'))
 const ResourcePage = later(() => import('./pages/resource.tsx'))
@@ -123,8 +122,8 @@ function App() {
   const isIn = queries.getQueryData(['getSession', {}]) !== undefined
   const session = useCall('getSession', {}, isIn ? { everyMs: 60_000 } : {})
   const { path } = usePlace()
-  const isOut = session.error instanceof HomeostatError && session.error.code === 'unauthenticated'
-  const who = isOut || session.data === undefined ? null : `${session.data.principal} of ${session.data.tenant ?? ''}`
+  const isOut = isSignedOut(session.error)
+  const who = isOut || session.data === undefined ? null : whoIs(session.data)
   return (
     <Acts who={who}>
       {isOut ? (

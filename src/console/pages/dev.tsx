@@ -1,5 +1,4 @@
 // Development mode: break calls of the backends, strike the worker, compare the world's truth with the records; and a tour.
-import { useState } from 'react'
 import { api, useCall, wordsOf } from '../api.ts'
 import { asCli, word } from '../copies.ts'
 import { useLifecycle } from '../lifecycle.ts'
@@ -7,7 +6,7 @@ import { useAct } from '../parts/act.tsx'
 import { Copy, Empty, PageHead, Panel, Read, ResourceLink, Scroll, Tag, useTitle } from '../parts/bits.tsx'
 import { toast } from '../parts/toasts.tsx'
 import { Tour } from '../parts/tour.tsx'
-import { useSession } from '../session.tsx'
+import { useSession, useTyped } from '../session.tsx'
 
 const kinds = {
   fail: 'throws, and nothing happens',
@@ -61,15 +60,14 @@ export default function Dev() {
   )
 }
 
+const nothingTyped = { does: 'fail' as Does, type: '', step: '', message: '', times: '', isFinal: false }
+
 function Faults() {
   const faults = useCall('listFaults', {}, { everyMs: 2_000 })
   const counts = useCall('countResources', {})
-  const [does, setDoes] = useState<Does>('fail')
-  const [type, setType] = useState('')
-  const [step, setStep] = useState('')
-  const [message, setMessage] = useState('')
-  const [times, setTimes] = useState('')
-  const [isFinal, setFinal] = useState(false)
+  const [typed, setTyped] = useTyped('fault', nothingTyped)
+  const { does, type, step, message, times, isFinal } = typed
+  const change = (changed: Partial<typeof typed>) => setTyped({ ...typed, ...changed })
   const lifecycle = useLifecycle(type)
   // A step that asks others calls no backend: there is nothing to break.
   const steps = [
@@ -123,7 +121,7 @@ function Faults() {
       >
         <div className="field">
           <label htmlFor="fault-does">A call</label>
-          <select id="fault-does" value={does} onChange={(event) => setDoes(event.target.value as Does)}>
+          <select id="fault-does" value={does} onChange={(event) => change({ does: event.target.value as Does })}>
             {Object.entries(kinds).map(([name, words]) => (
               <option key={name} value={name}>
                 {name}: {words}
@@ -133,7 +131,7 @@ function Faults() {
         </div>
         <div className="field">
           <label htmlFor="fault-type">of type</label>
-          <select id="fault-type" value={type} onChange={(event) => (setType(event.target.value), setStep(''))}>
+          <select id="fault-type" value={type} onChange={(event) => change({ type: event.target.value, step: '' })}>
             <option value="">any</option>
             {(counts.data?.items ?? []).map((one) => (
               <option key={one.type}>{one.type}</option>
@@ -142,7 +140,12 @@ function Faults() {
         </div>
         <div className="field">
           <label htmlFor="fault-step">in step</label>
-          <select id="fault-step" value={step} onChange={(event) => setStep(event.target.value)} disabled={type === ''}>
+          <select
+            id="fault-step"
+            value={step}
+            onChange={(event) => change({ step: event.target.value })}
+            disabled={type === ''}
+          >
             <option value="">any</option>
             {steps.map((one) => (
               <option key={one}>{one}</option>
@@ -155,7 +158,7 @@ function Faults() {
             id="fault-message"
             value={message}
             placeholder="the message of the error"
-            onChange={(event) => setMessage(event.target.value)}
+            onChange={(event) => change({ message: event.target.value })}
           />
         </div>
         <div className="field">
@@ -166,13 +169,13 @@ function Faults() {
             min={1}
             value={times}
             placeholder="until cleared"
-            onChange={(event) => setTimes(event.target.value)}
+            onChange={(event) => change({ times: event.target.value })}
           />
         </div>
         {does === 'fail' && (
           <label className="check">
-            <input type="checkbox" checked={isFinal} onChange={(event) => setFinal(event.target.checked)} /> for good,
-            so that it is not tried again
+            <input type="checkbox" checked={isFinal} onChange={(event) => change({ isFinal: event.target.checked })} />{' '}
+            for good, so that it is not tried again
           </label>
         )}
         <div className="row">

@@ -1,6 +1,6 @@
 // Every change that the console makes goes through this dialog: what will happen in words, its input, a reason, for what cannot be
 // taken back the name typed once more, and the same request for curl.
-import { createContext, useContext, useMemo, useState, type FormEvent, type ReactNode } from 'react'
+import { createContext, useCallback, useContext, useMemo, useState, type FormEvent, type ReactNode } from 'react'
 import type { Given, RequestOptions } from '../../client/http-client.ts'
 import type { RouteName } from '../../protocol/routes.ts'
 import { api, queries, wordsOf, type AnswerOf } from '../api.ts'
@@ -39,11 +39,21 @@ export interface Act<Name extends RouteName = RouteName> {
   readonly cli?: (filled: Filled) => string
 }
 
-const ActContext = createContext<(act: Act<never>) => void>(() => {})
+export interface Shown {
+  readonly isAway: boolean
+  readonly onClose: () => void
+}
+type Opened = (shown: Shown) => ReactNode
+
+const OpenContext = createContext<(dialog: Opened) => void>(() => {})
+
+/** Opens a dialog that is kept with all that was typed when the session ends. */
+export const useOpen = (): ((dialog: Opened) => void) => useContext(OpenContext)
 
 /** Opens the dialog of an action. */
 export function useAct(): <Name extends RouteName>(act: Act<Name>) => void {
-  return useContext(ActContext) as never
+  const open = useOpen()
+  return useCallback((act) => open((shown) => <ActDialog act={act as unknown as Act} {...shown} />), [open])
 }
 
 /** Opens the dialog when it is pressed. To whoever may not, it says why not instead. */
@@ -66,19 +76,18 @@ export function ActButton<Name extends RouteName>(given: {
  * was with all that he had typed, and somebody else sees nothing of it.
  */
 export function Acts({ who, children }: { readonly who: string | null; readonly children: ReactNode }) {
-  const [opened, setOpened] = useState<{ readonly act: Act; readonly by: string | null } | null>(null)
-  const open = useMemo(() => (next: Act<never>) => setOpened({ act: next as unknown as Act, by: who }), [who])
+  const [opened, setOpened] = useState<{ readonly dialog: Opened; readonly by: string | null } | null>(null)
+  const open = useMemo(() => (dialog: Opened) => setOpened({ dialog, by: who }), [who])
   if (opened !== null && who !== null && opened.by !== who) setOpened(null)
   return (
-    <ActContext value={open}>
+    <OpenContext value={open}>
       {children}
-      {opened !== null && <ActDialog act={opened.act} isAway={who === null} onClose={() => setOpened(null)} />}
-    </ActContext>
+      {opened?.dialog({ isAway: who === null, onClose: () => setOpened(null) })}
+    </OpenContext>
   )
 }
 
-function ActDialog(given: { readonly act: Act; readonly isAway: boolean; readonly onClose: () => void }) {
-  const { act, isAway, onClose } = given
+function ActDialog({ act, isAway, onClose }: Shown & { readonly act: Act }) {
   const [typed, setTyped] = useState<Typed>(() => ({ ...typedDefaults(act.schema ?? null), ...act.start }))
   const [reason, setReason] = useState('')
   const [confirmed, setConfirmed] = useState('')

@@ -5,6 +5,7 @@ import { asCurl } from '../copies.ts'
 import { creates, useLifecycle } from '../lifecycle.ts'
 import { address, go } from '../route.tsx'
 import { useRefusal } from '../session.tsx'
+import { useOpen, type Shown } from './act.tsx'
 import { AskButton, Copy, Tag } from './bits.tsx'
 import { Dialog } from './dialog.tsx'
 import { Fields, inputOf, type Typed } from './fields.tsx'
@@ -18,21 +19,18 @@ export interface Filter {
 }
 
 export function BulkButton(given: { readonly filter: Filter; readonly total: number; readonly disabled: boolean }) {
-  const [isOpen, setOpen] = useState(false)
+  const open = useOpen()
   const refusal =
     useRefusal('bulk') ??
     (given.disabled ? 'What is stuck is healed, not changed in bulk.' : given.total === 0 ? 'Nothing fits.' : null)
   return (
-    <>
-      <AskButton refusal={refusal} onClick={() => setOpen(true)}>
-        Bulk over {given.total.toLocaleString('en')} ...
-      </AskButton>
-      {isOpen && <BulkDialog filter={given.filter} onClose={() => setOpen(false)} />}
-    </>
+    <AskButton refusal={refusal} onClick={() => open((shown) => <BulkDialog filter={given.filter} {...shown} />)}>
+      Bulk over {given.total.toLocaleString('en')} ...
+    </AskButton>
   )
 }
 
-function BulkDialog({ filter, onClose }: { readonly filter: Filter; readonly onClose: () => void }) {
+function BulkDialog({ filter, isAway, onClose }: Shown & { readonly filter: Filter }) {
   const lifecycle = useLifecycle(filter.type)
   const [operation, setOperation] = useState('')
   const [typed, setTyped] = useState<Typed>({})
@@ -80,7 +78,7 @@ function BulkDialog({ filter, onClose }: { readonly filter: Filter; readonly onC
     void ask(preview === null)
   }
   return (
-    <Dialog title={`Bulk over ${filter.type}`} onClose={onClose}>
+    <Dialog title={`Bulk over ${filter.type}`} isAway={isAway} onClose={onClose}>
       <form onSubmit={submit}>
         <div className="body">
           <p className="words">

@@ -57,3 +57,9 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
     signal?.addEventListener('abort', done, { once: true })
   })
 }
+
+/** Calls `then` once after `ms`, in Node and in browsers; the answer cancels it. For what waits for a server: it keeps the program alive. */
+export function afterwards(ms: number, then: () => void): () => void {
+  const timer = setTimeout(then, Math.min(ms, longestTimeoutMs))
+  return () => clearTimeout(timer)
+}

@@ -127,6 +127,12 @@ export const codes = {
     retryable: false,
     summary: 'The server has no key to keep, or to open, this secret with.',
   },
+  server_unrecognised: {
+    http: 502,
+    exit: 69,
+    retryable: false,
+    summary: 'What answers at this address is no Homeostat server.',
+  },
   bulk_not_found: { http: 404, exit: 4, retryable: false, summary: 'There is no such bulk operation.' },
   incident_not_found: { http: 404, exit: 4, retryable: false, summary: 'There is no such open incident.' },
   bulk_changed: {

@@ -40,13 +40,20 @@ export function tellingOf(error: unknown): { readonly text: string; readonly hin
 interface Details {
   readonly violations?: readonly { readonly path: string; readonly message: string }[]
   readonly details?: { readonly allowed?: readonly string[] }
+  /** The address of a server that does not answer. */
+  readonly unreached?: string
 }
 
 function hintOf({ code, details, message }: HomeostatError): string {
-  const { violations = [], details: inner } = (details ?? {}) as Details
+  const { violations = [], details: inner, unreached } = (details ?? {}) as Details
   // The first of them stand in the message already.
   const lines = violations.map((one) => `${one.path}: ${one.message}`).filter((line) => !message.includes(line))
   if (inner?.allowed !== undefined && inner.allowed.length > 0) lines.push(`Allowed now: ${inner.allowed.join(', ')}.`)
   if (code === 'unauthenticated') lines.push('Give a token with --token or HOMEOSTAT_TOKEN.')
+  if (unreached !== undefined)
+    lines.push(
+      'Does a server run there, and is it well? homeostat doctor looks. --patience gives it more time, --url names another.',
+    )
+  if (code === 'server_unrecognised') lines.push('Name the right one with --url, or its data folder with --data.')
   return lines.join('\n')
 }

@@ -26,6 +26,7 @@ export function createProgram(): Command {
     .option('--token <token>', 'who asks (HOMEOSTAT_TOKEN; default: the owner of ./data)')
     .option('--data <folder>', 'the data folder', undefined)
     .option('--store [store]', 'go to the store itself, without a server: a file or postgres://...')
+    .option('--patience <seconds>', 'how long the server may say nothing (default: 15)')
     .option('--config <file>', 'the config (default: homeostat.config.ts here or above)')
     .showSuggestionAfterError(true)
     .showHelpAfterError('(homeostat --help shows all commands)')

@@ -1,6 +1,7 @@
 // How a command reaches what it asks: a server by its address, the server of this machine, or a store without any server.
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { afterwards } from '../base/clock.ts'
 import { secretText } from '../base/random.ts'
 import { HttpClient } from '../client/http-client.ts'
 import { CliError, exits } from './cli-error.ts'
@@ -16,6 +17,8 @@ export interface ReachOptions {
   /** Go to the store itself: a file or an address; `true`: the one that the config names. */
   readonly store?: string | true
   readonly config?: string
+  /** Seconds for which a server may say nothing. */
+  readonly patience?: string
 }
 
 export interface Reached {
@@ -25,7 +28,10 @@ export interface Reached {
   readonly close: () => Promise<void>
 }
 
-export async function reach(options: ReachOptions): Promise<Reached> {
+/** What takes long is told, so that nobody has to guess whether it still waits. */
+export async function reach(options: ReachOptions, tell: (words: string) => void = () => {}): Promise<Reached> {
+  const patienceMs = patienceOf(options)
+  const how = { retries, patienceMs, fetch: telling(tell, patienceMs) }
   const token = options.token ?? (process.env['HOMEOSTAT_TOKEN'] || process.env['HOMEOSTAT_ADMIN_TOKEN'] || undefined)
   if (options.store !== undefined) return reachStore(options)
   const url = options.url ?? (process.env['HOMEOSTAT_URL'] || undefined)
@@ -35,7 +41,7 @@ export async function reach(options: ReachOptions): Promise<Reached> {
     checkUrl(url)
     // The server of this folder, by its address: its owner need not say who he is. Nobody else is sent its token.
     const own = found !== null && isSame(found.url, url) ? found.token : undefined
-    return { api: new HttpClient({ url, token: token ?? own, retries }), where: url, close: async () => {} }
+    return { api: new HttpClient({ ...how, url, token: token ?? own }), where: url, close: async () => {} }
   }
   if (found === null) {
     throw new CliError(
@@ -44,7 +50,7 @@ export async function reach(options: ReachOptions): Promise<Reached> {
       'Start one (npm start, or homeostat serve), name one with --url, or go to the store itself with --store.',
     )
   }
-  const api = new HttpClient({ url: found.url, token: token ?? found.token, retries })
+  const api = new HttpClient({ ...how, url: found.url, token: token ?? found.token })
   return { api, where: found.url, close: async () => {} }
 }
 
@@ -63,6 +69,26 @@ function isSame(own: string, given: string): boolean {
 
 /** A server that is away comes back soon, or somebody should be told. */
 const retries = 3
+const defaultPatienceSeconds = '15'
+/** A person begins to wonder by then. */
+const wonderMs = 4_000
+
+function patienceOf({ patience = defaultPatienceSeconds }: ReachOptions): number {
+  const ms = Number(patience) * 1_000
+  if (patience !== '' && ms > 0 && Number.isFinite(ms)) return ms
+  throw new CliError(exits.usage, `--patience takes a number of seconds above 0, not '${patience}'.`)
+}
+
+function telling(tell: (words: string) => void, patienceMs: number): typeof globalThis.fetch {
+  let isTold = false
+  return (...given) => {
+    const wonder = () => {
+      if (!isTold) tell('The server has not answered yet; still waiting. Ctrl-C ends it.')
+      isTold = true
+    }
+    return globalThis.fetch(...given).finally(afterwards(Math.min(wonderMs, patienceMs / 2), wonder))
+  }
+}
 
 /** The same contract, served by this process for its own eyes. Without a worker: what is asked for is carried out by others. */
 async function reachStore(options: ReachOptions): Promise<Reached> {
@@ -90,7 +116,7 @@ async function reachStore(options: ReachOptions): Promise<Reached> {
   const server = createServer({ engine, port: 0, adminToken: token, allowCalls, webhooks, secretKeys: keys })
   const url = await server.start()
   return {
-    api: new HttpClient({ url, token, retries: 0 }),
+    api: new HttpClient({ url, token, retries: 0, patienceMs: patienceOf(options) }),
     where,
     async close() {
       await server.stop()

@@ -126,7 +126,11 @@ async function server(data: string, options: ReachOptions): Promise<Finding[]> {
     return [doubtful('server', `none runs on ${data}`, 'Start one: homeostat serve')]
   try {
     const { api, where, close } = await reach({ ...options, data })
-    const ready = await api.call('readyz', {}).catch(() => null)
+    const ready = await api.call('readyz', {}).catch((error: unknown) => {
+      // Nobody is there: the others need not be asked.
+      if ((error as { details?: { unreached?: string } }).details?.unreached !== undefined) throw error
+      return null
+    })
     const healing = await api.call('getHealing', {})
     const stuck = await firstOf(countedMost, (query) => api.call('listStuck', { query }))
     const incidents = await firstOf(countedMost, (query) => api.call('listIncidents', { query }))

@@ -1,9 +1,10 @@
 // Waits for a run and shows its steps as they go: drawn over on a terminal, else a line for each that has ended.
 import { z } from 'zod'
 import { systemClock } from '../base/clock.ts'
+import { codes, HomeostatError } from '../base/errors.ts'
 import type { HttpClient } from '../client/http-client.ts'
 import type * as shape from '../protocol/shapes.ts'
-import { CliError, exits } from './cli-error.ts'
+import { CliError, exits, tellingOf } from './cli-error.ts'
 import { lasting, type Printer } from './print.ts'
 
 export type Run = z.infer<typeof shape.run>
@@ -40,17 +41,28 @@ export async function followRun(api: HttpClient, id: string, printer: Printer, o
   const begun = systemClock.monotonic()
   const view = printer.isJson ? silent : printer.output.columns === null ? new Lines(printer) : new Drawing(printer)
   for (let wait = 0; ; wait = lookSeconds) {
-    const run = await api.call('getRun', { path: { run: id }, query: { wait } }, { signal: options.signal })
+    const run = await api
+      .call('getRun', { path: { run: id }, query: { wait } }, { signal: options.signal })
+      .catch((error: unknown) => Promise.reject(lostSight(error, id)))
     view.show(run)
     if (run.isOver) {
       view.end(run)
       return run
     }
     if (systemClock.monotonic() - begun > options.timeoutMs) {
-      const hint = `It goes on without us: homeostat run ${id} --wait`
-      throw new CliError(exits.notWell, `Not ended within ${lasting(options.timeoutMs)}.`, hint)
+      throw new CliError(exits.notWell, `Not ended within ${lasting(options.timeoutMs)}.`, goesOn(id))
     }
   }
+}
+
+const goesOn = (id: string): string => `It goes on without us: homeostat run ${id} --wait`
+
+/** A server that does not answer says nothing on the run: it was accepted, and is carried out. */
+function lostSight(error: unknown, id: string): unknown {
+  const { text, hint, exit } = tellingOf(error)
+  return error instanceof HomeostatError && codes[error.code].retryable
+    ? new CliError(exit, text, [hint, goesOn(id)].filter((line) => line !== '').join('\n'))
+    : error
 }
 
 /** One sentence on how a run ended. */

@@ -228,7 +228,14 @@ async function watch({ api, printer, options }: Asking<{ after?: string }>, give
           if (given.includes('/')) throw error
           return { type: await typeNamed(api, given) }
         })
-  for await (const { data } of watchEvents(api, { ...only, after })) {
+  let isLost = false
+  // Once for each time that it goes away, and once when it is back.
+  const onState = (state: 'live' | 'lost', error?: Error) => {
+    if (printer.isJson || isLost === (state === 'lost')) return
+    isLost = state === 'lost'
+    printer.note(isLost ? `${error?.message} Trying again.` : 'The events are coming again.')
+  }
+  for await (const { data } of watchEvents(api, { ...only, after, onState })) {
     if (printer.isJson) printer.line(JSON.stringify(data))
     else printer.line(eventLine(printer, data))
   }

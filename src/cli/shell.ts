@@ -36,7 +36,7 @@ export function asking<Options, Arguments extends readonly unknown[]>(
   act: (asking: Asking<Options>, ...given: Arguments) => Promise<void>,
 ): Action {
   return here<Options, Arguments>(async (shell, ...given) => {
-    const { api, close } = await reach(shell.options)
+    const { api, close } = await reach(shell.options, (words) => shell.printer.isJson || shell.printer.note(words))
     try {
       await act({ ...shell, api }, ...given)
     } finally {

@@ -3,6 +3,7 @@ import { sleep } from '../base/clock.ts'
 import { codes, HomeostatError } from '../base/errors.ts'
 import { z } from 'zod'
 import type { cloudEvent } from '../protocol/shapes.ts'
+import { partsOf } from './answer.ts'
 import type { HttpClient } from './http-client.ts'
 
 export type CloudEvent = z.infer<typeof cloudEvent>
@@ -15,33 +16,50 @@ export interface WatchOptions {
   readonly signal?: AbortSignal | undefined
   /** Wait before a broken connection is made again. */
   readonly retryMs?: number | undefined
+  /** A connection over which nothing comes for so long, not even a sign of life, is dead: another one is made. Default 40 s. */
+  readonly silenceMs?: number | undefined
+  /** Told when events come, and with the reason when they cannot. */
+  readonly onState?: ((state: 'live' | 'lost', error?: HomeostatError) => void) | undefined
 }
+
+/** A server gives a sign of life every 15 seconds: two of them may be late. */
+const defaultSilenceMs = 40_000
+/** Far more than any event is. */
+const messageMax = 16 * 1024 * 1024
 
 /** Ends when the signal fires; throws when the server refuses. */
 export async function* watchEvents(client: HttpClient, options: WatchOptions = {}): AsyncGenerator<CloudEvent> {
-  const { after, type, id, signal, retryMs = 500 } = options
+  const { after, type, id, signal, retryMs = 500, silenceMs = defaultSilenceMs, onState } = options
+  const lost = (error: HomeostatError) => onState?.('lost', error)
   let last = after ?? null
   while (!signal?.aborted) {
     try {
-      const response = await client.stream({ type, id, ...(last === null ? {} : { after: last }) }, last, signal)
-      for await (const message of messagesOf(response)) {
+      const response = await client.stream({ type, id, ...(last === null ? {} : { after: last }) }, last, signal, lost)
+      onState?.('live')
+      for await (const message of messagesOf(response, silenceMs)) {
         const n = message.id === undefined ? null : Number(message.id)
         const isNew = n === null || last === null || n > last || message.data === undefined
         if (message.event === 'ended') throw new HomeostatError('unauthenticated', 'The token has ended.')
         if (message.data !== undefined && isNew) yield JSON.parse(message.data) as CloudEvent
         if (n !== null && (last === null || n > last)) last = n
       }
+      if (!signal?.aborted) lost(broken('it ended the stream'))
     } catch (error) {
       if (signal?.aborted) return
       if (isRefusal(error)) throw error
+      lost(error instanceof HomeostatError ? error : broken((error as Error).message))
     }
     await sleep(retryMs, signal)
   }
 }
 
+const broken = (why: string): HomeostatError =>
+  new HomeostatError('store_unavailable', `The events have stopped coming: ${why}.`)
+
 /** What stays so however often it is asked; all else is a server, or a way to it, that comes back. */
 const isRefusal = (error: unknown): boolean =>
-  error instanceof HomeostatError && codes[error.code].http < 500 && !codes[error.code].retryable
+  error instanceof HomeostatError &&
+  (error.code === 'server_unrecognised' || (codes[error.code].http < 500 && !codes[error.code].retryable))
 
 interface Message {
   readonly id?: string
@@ -50,22 +68,15 @@ interface Message {
 }
 
 /** Server-sent events from a body as it arrives. One that is cut in the middle is not given out. */
-async function* messagesOf(response: Response): AsyncGenerator<Message> {
-  const decoder = new TextDecoder()
+async function* messagesOf(response: Response, silenceMs: number): AsyncGenerator<Message> {
   let text = ''
-  const reader = response.body!.getReader()
-  try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done) return
-      text += decoder.decode(value, { stream: true })
-      for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
-        yield messageOf(text.slice(0, end))
-        text = text.slice(end + 2)
-      }
+  for await (const part of partsOf(response, silenceMs)) {
+    text += part
+    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+      yield messageOf(text.slice(0, end))
+      text = text.slice(end + 2)
     }
-  } finally {
-    await reader.cancel().catch(() => {})
+    if (text.length > messageMax) throw new Error(`an event is longer than ${messageMax} bytes`)
   }
 }
 

@@ -4,6 +4,7 @@ import { sleep } from '../base/clock.ts'
 import { codes, HomeostatError, type ErrorCode } from '../base/errors.ts'
 import { pathOf, type Answer, type BodyGiven, type ParameterNames, type QueryGiven } from '../protocol/route.ts'
 import { routeOf, type RouteName, type Routes } from '../protocol/routes.ts'
+import { defaultPatienceMs, headOf, longTimes, textOf } from './answer.ts'
 
 export interface ConnectOptions {
   /** Where the server is; in a browser '' means where the page came from. */
@@ -15,6 +16,8 @@ export interface ConnectOptions {
   readonly retries?: number | undefined
   /** Wait after the first try that failed; it doubles. */
   readonly retryMs?: number | undefined
+  /** How long a server may say nothing before a try is given up; what it was asked to wait for comes on top. Default 30 s. */
+  readonly patienceMs?: number | undefined
 }
 
 export interface RequestOptions {
@@ -47,10 +50,12 @@ const waitMostMs = 10_000
 export class HttpClient {
   readonly #options: ConnectOptions
   readonly url: string
+  readonly patienceMs: number
 
   constructor(options: ConnectOptions) {
     this.#options = options
     this.url = options.url.replace(/\/+$/, '')
+    this.patienceMs = options.patienceMs ?? defaultPatienceMs
   }
 
   /** One row of the contract by its name. A problem is thrown as a HomeostatError with its code. */
@@ -59,16 +64,36 @@ export class HttpClient {
     given: Given<Name>,
     options: RequestOptions = {},
   ): Promise<Answer<Routes[Name]>> {
-    const response = await this.send(name, given, options)
-    if (response.status === 204 || response.status === 304) return undefined as Answer<Routes[Name]>
-    const isJson = (response.headers.get('content-type') ?? '').includes('json')
-    return (isJson ? await response.json() : await response.text()) as Answer<Routes[Name]>
+    const { form } = routeOf(name)
+    return this.#send(name, given, options, async (response, patienceMs) => {
+      if (response.status === 204 || response.status === 304) return undefined as Answer<Routes[Name]>
+      const type = response.headers.get('content-type') ?? ''
+      const isJson = type.includes('json')
+      const isExpected =
+        form === 'json' || form === 'events' ? isJson : form === 'html' || !type.startsWith('text/html')
+      if (!isExpected) throw this.#unrecognised(`it answered with ${type || 'something without a type'}`)
+      const text = await textOf(response, patienceMs)
+      try {
+        return (isJson ? JSON.parse(text) : text) as Answer<Routes[Name]>
+      } catch {
+        throw this.#unrecognised('what it calls JSON is none')
+      }
+    })
   }
 
-  /** The same, with the response as it is. */
+  /** The same, with the response as it is: its body is for the caller to read, and to be patient with. */
   async send<Name extends RouteName>(name: Name, given: Given<Name>, options: RequestOptions = {}): Promise<Response> {
+    return this.#send(name, given, options, async (response) => response)
+  }
+
+  async #send<Name extends RouteName, T>(
+    name: Name,
+    given: Given<Name>,
+    options: RequestOptions,
+    read: Asking<T>['read'],
+  ): Promise<T> {
     const route = routeOf(name)
-    const { path = {}, query = {}, body } = given as { path?: object; query?: object; body?: unknown }
+    const { path = {}, query = {}, body } = given as { path?: object; query?: { wait?: number }; body?: unknown }
     const url = `${this.url}${pathOf(route.path, path as Record<string, string>)}${queryText(query)}`
     const key = route.idempotent ? (options.key ?? newKey()) : undefined
     const headers: Record<string, string> = {
@@ -82,17 +107,31 @@ export class HttpClient {
       body === undefined ? undefined : route.lines ? linesOf(body as readonly unknown[]) : JSON.stringify(body)
     const mayRepeat = route.method === 'GET' || route.method === 'PUT' || key !== undefined
     const request = { method: route.method, headers, ...(content === undefined ? {} : { body: content }) }
-    return this.#ask(url, request, mayRepeat, options.signal)
+    const patienceMs = this.patienceMs * (route.lines ? longTimes : 1) + (Number(query.wait) || 0) * 1_000
+    return this.#ask({ url, request, mayRepeat, patienceMs, signal: options.signal, read })
   }
 
-  /** A stream of events; the caller reads it, and comes back when it ends. */
-  async stream(query: object, last: number | null, signal?: AbortSignal): Promise<Response> {
+  /** A stream of events; the caller reads it, and comes back when it ends. Tries that fail are told. */
+  async stream(
+    query: object,
+    last: number | null,
+    signal?: AbortSignal,
+    failed?: (error: HomeostatError) => void,
+  ): Promise<Response> {
     const headers = {
       accept: 'text/event-stream',
       ...this.#identity(),
       ...(last === null ? {} : { 'last-event-id': String(last) }),
     }
-    return this.#ask(`${this.url}/v1/events${queryText(query)}`, { method: 'GET', headers }, true, signal)
+    const read = async (response: Response) => {
+      const type = response.headers.get('content-type') ?? ''
+      if (type.startsWith('text/event-stream')) return response
+      await response.body?.cancel()
+      throw this.#unrecognised(`it answered with ${type || 'something without a type'}`)
+    }
+    const url = `${this.url}/v1/events${queryText(query)}`
+    const { patienceMs } = this
+    return this.#ask({ url, request: { method: 'GET', headers }, mayRepeat: true, patienceMs, signal, failed, read })
   }
 
   #identity(): Record<string, string> {
@@ -101,26 +140,48 @@ export class HttpClient {
     return { 'x-homeostat': '1', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) }
   }
 
-  async #ask(url: string, request: RequestInit, mayRepeat: boolean, signal?: AbortSignal): Promise<Response> {
+  /** Until an answer was read: one that breaks off, or does not come, is asked for again. */
+  async #ask<T>({ url, request, mayRepeat, patienceMs, signal, failed, read }: Asking<T>): Promise<T> {
     const { retries = 5, retryMs = 200, fetch = globalThis.fetch } = this.#options
     for (let tries = 0; ; tries++) {
       const isLast = !mayRepeat || tries >= retries
-      const answer = await fetch(url, { ...request, ...(signal === undefined ? {} : { signal }) }).catch(
-        (error: unknown) => {
-          if (isLast || signal?.aborted)
-            throw new HomeostatError('store_unavailable', `${url} does not answer: ${wordsOf(error)}.`, {
-              cause: error,
-            })
-          return null
-        },
-      )
-      if (answer !== null && (answer.ok || answer.status === 304)) return answer
-      if (answer !== null && (isLast || !busy.has(answer.status))) throw await problemOf(answer)
-      const after = Number(answer?.headers.get('retry-after') ?? 0) * 1_000
-      await answer?.body?.cancel()
+      let after = 0
+      try {
+        const answer = await headOf(fetch, url, { ...request, ...(signal === undefined ? {} : { signal }) }, patienceMs)
+        if (answer.ok || answer.status === 304) return await read(answer, patienceMs)
+        const problem = problemOf(answer.status, await textOf(answer, patienceMs), this.url)
+        if (isLast || !busy.has(answer.status)) throw problem
+        after = (Number(answer.headers.get('retry-after')) || 0) * 1_000
+        failed?.(problem)
+      } catch (error) {
+        if (error instanceof HomeostatError) throw error
+        const unreached = this.#unreached(url, error)
+        if (isLast || signal?.aborted) throw unreached
+        failed?.(unreached)
+      }
       await sleep(Math.min(waitMostMs, Math.max(after, retryMs * 2 ** tries)), signal)
     }
   }
+
+  #unreached(url: string, cause: unknown): HomeostatError {
+    const details = { unreached: this.url }
+    return new HomeostatError('store_unavailable', `${url} does not answer: ${wordsOf(cause)}.`, { cause, details })
+  }
+
+  #unrecognised(why: string): HomeostatError {
+    return new HomeostatError('server_unrecognised', `${this.url} is no Homeostat server: ${why}.`)
+  }
+}
+
+interface Asking<T> {
+  readonly url: string
+  readonly request: RequestInit
+  readonly mayRepeat: boolean
+  readonly patienceMs: number
+  readonly signal?: AbortSignal | undefined
+  /** Told of each try that failed and is followed by another. */
+  readonly failed?: ((error: HomeostatError) => void) | undefined
+  readonly read: (response: Response, patienceMs: number) => Promise<T>
 }
 
 const wordsOf = (error: unknown): string => {
@@ -136,17 +197,31 @@ function queryText(query: object): string {
   return `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()}`
 }
 
-async function problemOf(response: Response): Promise<HomeostatError> {
-  const text = await response.text()
-  let problem: { code?: string; detail?: string } = {}
+function problemOf(status: number, text: string, address: string): HomeostatError {
+  const problem = given(text)
+  const { code, detail } = problem
+  const details = { status, ...problem }
+  if (code !== undefined)
+    return new HomeostatError(
+      code in codes ? (code as ErrorCode) : 'internal',
+      detail ?? `The server answered ${status}.`,
+      {
+        details,
+      },
+    )
+  // A proxy in between answers as it likes.
+  if (busy.has(status)) return new HomeostatError('store_unavailable', `${address} answered ${status}.`, { details })
+  if (status >= 500) return new HomeostatError('internal', `The server answered ${status}.`, { details })
+  const message = `${address} is no Homeostat server: it answered ${status} without saying why.`
+  return new HomeostatError('server_unrecognised', message, { details })
+}
+
+function given(problem: string): { readonly code?: string; readonly detail?: string } {
   try {
-    problem = JSON.parse(text) as typeof problem
+    return (JSON.parse(problem) as object | null) ?? {}
   } catch {
-    // A proxy in between answers as it likes.
+    return {}
   }
-  const code = problem.code !== undefined && problem.code in codes ? (problem.code as ErrorCode) : 'internal'
-  const message = problem.detail ?? `The server answered ${response.status}.`
-  return new HomeostatError(code, message, { details: { status: response.status, ...problem } })
 }
 
 /** 128 bits that nobody else has. */

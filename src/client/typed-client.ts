@@ -129,15 +129,25 @@ function typeClient(api: HttpClient, type: string, options: RequestOptions): obj
   })
 }
 
+/** The server waits for the run as long as it may; one that says nothing is not waited for any longer. */
 async function waitForRun(api: HttpClient, run: string, options: WaitOptions): Promise<Run> {
   const { timeoutMs = 3_600_000, signal, onProgress } = options
+  const tooLong = () => new HomeostatError('request_timeout', `Run ${run} has not ended within ${timeoutMs} ms.`)
+  const late = AbortSignal.timeout(Math.min(timeoutMs + spareMs, longestMs))
+  const both = signal === undefined ? late : AbortSignal.any([late, signal])
   for (let waitedMs = 0; ;) {
     const seconds = Math.min(20, Math.max(0, Math.ceil((timeoutMs - waitedMs) / 1_000)))
-    const found = await api.call('getRun', { path: { run }, query: { wait: seconds } }, { signal })
+    const found = await api
+      .call('getRun', { path: { run }, query: { wait: seconds } }, { signal: both })
+      .catch((error: unknown) => Promise.reject(late.aborted && !signal?.aborted ? tooLong() : error))
     onProgress?.(found)
     if (found.isOver || signal?.aborted) return found
     waitedMs += seconds * 1_000
-    if (waitedMs >= timeoutMs)
-      throw new HomeostatError('request_timeout', `Run ${run} has not ended within ${timeoutMs} ms.`)
+    if (waitedMs >= timeoutMs) throw tooLong()
   }
 }
+
+/** The server waits in whole seconds, and its answer takes a moment. */
+const spareMs = 5_000
+/** Of a timer. */
+const longestMs = 2 ** 31 - 1

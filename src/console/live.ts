@@ -52,9 +52,12 @@ async function follow(signal: AbortSignal): Promise<void> {
     last = Math.max(newest, items.at(-1)?.data.n ?? 0)
     events = items.toReversed()
   }
-  state = 'live'
   tell()
-  for await (const event of watchEvents(api, { after: last, signal })) take(event)
+  const onState = (told: 'live' | 'lost') => {
+    state = told === 'live' ? 'live' : 'connecting'
+    tell()
+  }
+  for await (const event of watchEvents(api, { after: last, signal, onState })) take(event)
 }
 
 /** Begins to follow; the answer ends it. */

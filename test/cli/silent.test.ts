@@ -1,0 +1,36 @@
+// Commands and a server that says nothing: it is told while it is waited for, and given up with the way out.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { tellingOf } from '../../src/cli/cli-error.ts'
+import { reach } from '../../src/cli/connect.ts'
+import { followRun } from '../../src/cli/follow-run.ts'
+import { Printer } from '../../src/cli/print.ts'
+import { startSilent, type Silent } from '../server/silent.ts'
+
+let server: Silent
+beforeAll(async () => {
+  server = await startSilent('accepts and says nothing')
+})
+afterAll(() => server.close())
+
+const printer = new Printer({ out: () => {}, err: () => {}, columns: null, isColoured: false, isJson: false })
+
+test('who waits for a run is told that nothing is heard, and how to go on', async () => {
+  const told: string[] = []
+  const stop = new AbortController()
+  const { api } = await reach({ url: server.url, patience: '0.1' }, (words) => {
+    told.push(words)
+    stop.abort()
+  })
+  const error: unknown = await followRun(api, '2s-1', printer, { timeoutMs: 60_000, signal: stop.signal }).catch(
+    (thrown: unknown) => thrown,
+  )
+  expect(told).toEqual(['The server has not answered yet; still waiting. Ctrl-C ends it.'])
+  expect(tellingOf(error)).toMatchObject({ exit: 75, text: expect.stringContaining('does not answer') })
+  expect(tellingOf(error).hint).toMatch(
+    /--patience gives it more time.*\nIt goes on without us: homeostat run 2s-1 --wait/,
+  )
+})
+
+test('patience is a number of seconds', async () => {
+  await expect(reach({ url: server.url, patience: 'long' })).rejects.toThrow("not 'long'")
+})

@@ -78,12 +78,12 @@ async function stuck({ api, printer, options }: Asking<Limited>): Promise<void> 
   if (items.length === 0) return printer.line('Nothing is stuck.')
   printer.table(
     ['RESOURCE', 'STATUS', 'SINCE', 'WHY', 'WHAT HEALING DOES'],
-    items.map(({ resource, found: why, rule }) => [
+    items.map(({ resource, found: why, rule, held }) => [
       wordOf(resource),
       printer.status(resource.status, resource.kind),
       beside(resource.since),
       foundWords[why] ?? why,
-      rule,
+      held === null ? rule : `nothing by itself: ${held}`,
     ]),
   )
   if (!isAll) printer.note(printer.dim(moreThan(most)))

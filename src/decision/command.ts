@@ -135,6 +135,8 @@ export interface Heal {
   readonly by: string
   /** A person asked: modes, budget and breaker do not apply. */
   readonly override?: boolean | undefined
+  /** Why it may not be healed by itself: it is refused with this, and what no crash explains is reported. */
+  readonly held?: string | undefined
 }
 
 /** All timers of the resource that are due. */

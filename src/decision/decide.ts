@@ -114,7 +114,7 @@ function rejectFor(draft: Draft, command: Command, thrown: unknown): Decision {
     // A related resource is busy while a run lands or enters a step: the run's failure answer follows.
     if (carriesRunOn(command) && (code === 'related_busy' || code === 'link_invalid' || code === 'type_unknown'))
       return breached(draft, command, code, message)
-    return { accepted: false, rejection: thrown.rejection, changes: keepEvidence(draft) }
+    return { accepted: false, rejection: thrown.rejection, changes: keepEvidence(draft, code) }
   }
   if (thrown instanceof DeclarationDefect) {
     if (carriesRunOn(command)) return breached(draft, command, 'declaration_defect', thrown.text)
@@ -123,9 +123,10 @@ function rejectFor(draft: Draft, command: Command, thrown: unknown): Decision {
   throw thrown
 }
 
-/** Late results are kept although nothing else of a rejected decision is. */
-function keepEvidence(draft: Draft): Changes | null {
-  return draft.late === null ? null : evidence(draft.late, none)
+/** Late results, and reports of what healing is held back from, are kept although nothing else of a rejected decision is. */
+function keepEvidence({ late, incidents }: Draft, code: ErrorCode): Changes | null {
+  if (code === 'healing_held' && incidents !== null) return evidence(none, incidents)
+  return late === null ? null : evidence(late, none)
 }
 
 const evidence = (late: Changes['late'], incidents: Changes['incidents']): Changes => ({

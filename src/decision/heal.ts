@@ -30,6 +30,7 @@ export function heal(draft: Draft, command: Heal): Resource {
   }
   if (command.override !== true) refuseWronglyFound(draft, resource, command.found)
   if (command.found !== 'ownerLost') reportFound(draft, resource, command)
+  if (run !== null) refuseHeld(command)
   if (run !== null && run.phase === 'cascade') return resume(draft, plan, resource, command)
   if (run !== null && run.kind === 'drift') return draft.change(resource, { run: null, epoch: resource.epoch + 1 })
   if (!draft.isTransitional(resource))
@@ -47,7 +48,16 @@ export function heal(draft: Draft, command: Heal): Resource {
   }
   if (holderLives(draft, resource))
     throw new Refusal('healed_with_owner', `${nameOf(resource)} is held by a run that is under way.`)
-  return healFollower(draft, plan, resource) ?? recover(draft, plan, resource, command)
+  const leader = leaderOf(draft, plan, resource)
+  if (leader !== undefined && draft.isTransitional(leader))
+    throw new Refusal('healed_with_owner', `${nameOf(resource)} is healed with ${nameOf(leader)}.`)
+  refuseHeld(command)
+  return leader === undefined ? recover(draft, plan, resource, command) : follow(draft, leader, resource)
+}
+
+/** The report of what was found is kept, so that a person sees it while it waits; nothing else is done. */
+function refuseHeld({ held }: Heal): void {
+  if (held !== undefined) throw new Refusal('healing_held', `Not healed by itself: ${held}.`)
 }
 
 function refuseWronglyFound(draft: Draft, resource: Resource, found: Found): void {
@@ -67,28 +77,30 @@ function release(draft: Draft, resource: Resource): Resource {
   return after
 }
 
+/** Whom it follows in a pair, if it does. */
+function leaderOf(draft: Draft, { pair, relations }: Plan, resource: Resource): Resource | undefined {
+  if (pair === null || pair.leads) return undefined
+  return draft.related(resource, relations.get(pair.relation)!)[0]
+}
+
 /** A follower is put right by its leader's healing; alone it takes the leader's status. */
-function healFollower(draft: Draft, plan: Plan, resource: Resource): Resource | null {
-  if (plan.pair === null || plan.pair.leads) return null
-  const leader = draft.related(resource, plan.relations.get(plan.pair.relation)!)[0]
-  if (leader === undefined) return null
-  if (draft.isTransitional(leader))
-    throw new Refusal('healed_with_owner', `${nameOf(resource)} is healed with ${nameOf(leader)}.`)
+function follow(draft: Draft, leader: Resource, resource: Resource): Resource {
   const after = takeStatusOf(draft, leader, resource, { no: leader.no, begun: 0 })
   return draft.change(after, { epoch: resource.epoch + 1 })
 }
 
 /** What no crash explains is a bug to report. */
-function reportFound(draft: Draft, resource: Resource, { found }: Heal): void {
+function reportFound(draft: Draft, resource: Resource, { found, held }: Heal): void {
   const run = resource.run
+  const text =
+    found === 'overdue'
+      ? `${nameOf(resource)} was overdue in ${resource.status} although its worker was alive.`
+      : `${nameOf(resource)} stood in ${resource.status} with no run: imported, edited by hand, or a bug.`
   draft.report({
     no: resource.no,
     kind: found === 'overdue' ? 'overdue' : 'unowned',
     status: resource.status,
-    text:
-      found === 'overdue'
-        ? `${nameOf(resource)} was overdue in ${resource.status} although its worker was alive.`
-        : `${nameOf(resource)} stood in ${resource.status} with no run: imported, edited by hand, or a bug.`,
+    text: held === undefined ? text : `${text} When it was found, it was not healed by itself: ${held}.`,
     evidence: {
       since: resource.since,
       description: resource.description,

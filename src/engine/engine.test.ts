@@ -49,6 +49,17 @@ describe.each(distances)('healing with %s', (_distance, isFar) => {
     expect(await process.engine.heal.preview()).toMatchObject([
       { id: 'b-1', mode: 'approve', acts: true, would: 'put to Ready', held: expect.stringContaining('approval') },
     ])
+    // Whoever is on call sees it while it waits, and not only when it was healed.
+    const [incident] = await process.engine.incidents()
+    expect(incident).toMatchObject({
+      kind: 'unowned',
+      status: 'Working',
+      text: expect.stringMatching(/for approval\.$/),
+    })
+    // Who has looked at it is not told again and again.
+    await process.engine.closeIncident(incident!.no, 'unowned')
+    await process.clock.advance(200_000)
+    expect(await process.engine.incidents()).toEqual([])
     const { because, next } = await process.engine.explain('bench.box', 'b-1')
     expect(because.at(-1)).toContain('Nothing happens by itself: healing of bench.box in Working waits for approval')
     expect(next).toBeNull()

@@ -43,6 +43,13 @@ export class HealControl {
     return findStuck(this.#context, query)
   }
 
+  /** Of each, why it is not healed by itself; null: it is. */
+  async heldOf(stuck: readonly Stuck[]): Promise<readonly (string | null)[]> {
+    const { policy } = this.#context
+    if (stuck.length > 0) await policy.load()
+    return stuck.map(({ resource, found }) => policy.held(resource, found))
+  }
+
   /** What would be healed and how, in words; nothing is done. */
   async preview(limit = 200, tenant?: string): Promise<readonly PreviewRow[]> {
     return (await this.previewPage({ limit, tenant })).rows

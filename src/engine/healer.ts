@@ -4,7 +4,7 @@
 // A pass: gone incarnations are ended -> their runs are taken over -> resources without a run, then overdue ones, are healed.
 // Owners are healed before owned ones; what is refused because its owner comes first is found again by the next pass.
 import type { Clock, Millis } from '../base/clock.ts'
-import type { Incarnation, No } from '../decision/state.ts'
+import { nobody, type Incarnation, type No } from '../decision/state.ts'
 import type { Plans } from '../lifecycle/plan.ts'
 import type { Store, WorkerRow } from '../store/store.ts'
 import type { Door } from './door.ts'
@@ -39,6 +39,8 @@ const idleOverdueMs = 30_000
 const idleUnownedMs = 60_000
 /** What was refused waits for its owner: so many passes follow at once while something is healed. */
 const followingPassesMax = 5
+/** So many are remembered as reported. */
+const reportedMost = 100_000
 
 export class Healer {
   readonly #options: HealerOptions
@@ -54,6 +56,8 @@ export class Healer {
   /** Incarnations that are known to have ended, and those that were found to own nothing. */
   readonly #ended = new Set<Incarnation>()
   readonly #emptied = new Set<Incarnation>()
+  /** What is held back and was reported, by its revision: a store would take it again, and do nothing. */
+  readonly #reported = new Map<No, number>()
   #isSaturated = false
   /** The policy of this pass is known. */
   #judging: Promise<void> = Promise.resolve()
@@ -216,8 +220,10 @@ export class Healer {
 
   async #heal({ resource, found }: Stuck): Promise<void> {
     const { door, policy, ownerForHealed } = this.#options
-    if (policy.held(resource, found) !== null) {
+    const held = policy.held(resource, found)
+    if (held !== null) {
       this.figures.held++
+      await this.#reportHeld({ resource, found }, held)
       return
     }
     if (!policy.takeTurn(resource.type, found)) {
@@ -231,5 +237,15 @@ export class Healer {
       this.figures.healed++
       await policy.healed(resource, found)
     } else this.figures.refused++
+  }
+  /** What no crash explains is an incident also while healing is held back: a person is to see that it waits. Once as it stands. */
+  async #reportHeld({ resource, found }: Stuck, held: string): Promise<void> {
+    const { no, revision } = resource
+    if (found === 'ownerLost' || this.#reported.get(no) === revision) return
+    const command = { kind: 'heal', no, found, revision, owner: nobody, by: 'healing', held } as const
+    const decision = await this.#options.door.ask(command)
+    if (decision.accepted || decision.rejection.code !== 'healing_held') return
+    if (this.#reported.size >= reportedMost) this.#reported.clear()
+    this.#reported.set(no, revision)
   }
 }

@@ -220,6 +220,7 @@ export const stuck = z
     resource,
     found: foundHow,
     rule: z.string().describe('What the declaration says for this status.'),
+    held: z.string().nullable().describe('Why it is not healed by itself; null: it is.'),
   })
   .meta({ id: 'Stuck' })
 

@@ -38,15 +38,19 @@ export const healingHandlers: Handlers<Names> = {
   async listStuck({ services, principal, query }) {
     const { engine, wire } = services
     const { stuck, next } = await engine.heal.stuckPage(stuckQuery(principal, query))
-    const resources = await wire.resources(
-      principal,
-      stuck.map(({ resource }) => resource),
-    )
+    const [resources, held] = await Promise.all([
+      wire.resources(
+        principal,
+        stuck.map(({ resource }) => resource),
+      ),
+      engine.heal.heldOf(stuck),
+    ])
     return {
       items: stuck.map(({ found, resource: { type, status } }, index) => ({
         resource: resources[index]!,
         found,
         rule: engine.plans.get(type)?.heal.get(status)?.words ?? '',
+        held: held[index]!,
       })),
       nextPageToken: stuckToken(next),
     }

@@ -167,6 +167,7 @@ export function* every(t: TableTop, family: Family): Generator<Command> {
     for (const found of ['ownerLost', 'overdue', 'unowned', 'drifted'] satisfies Found[]) {
       yield { kind: 'heal', no, found, revision, owner: 2, by }
       yield { kind: 'heal', no, found, revision, owner: 0, by, override: true }
+      yield { kind: 'heal', no, found, revision, owner: 0, by, held: 'it waits for approval' }
       yield { kind: 'heal', no, found, revision: revision + 1, owner: 2, by }
     }
     for (const at of [epoch, epoch + 1]) {

@@ -39,7 +39,8 @@ test.each([
 test('incidents, newest first, lead to all of them; of one resource only its own', async () => {
   await shop.ask('PUT', '/v1/healing/modes/shop.box/Growing', { body: { mode: 'auto', reason: 'test' } })
   await shop.ask('POST', '/v1/healing:run')
-  await expect.poll(async () => (await read('/v1/incidents')).items.length, { timeout: 30_000 }).toBe(ids.length)
+  await expect.poll(async () => (await read('/v1/stuck')).items.length, { timeout: 30_000 }).toBe(0)
+  expect((await read('/v1/incidents')).items).toHaveLength(ids.length)
   expect((await read('/v1/incidents')).nextPageToken).toBeNull()
   const found: { id: string; resource: { id: string } }[] = []
   for (let token: string | null = ''; token !== null;) {
@@ -60,7 +61,12 @@ test('incidents, newest first, lead to all of them; of one resource only its own
 })
 
 test('a page that has all of them says so', async () => {
-  expect((await read('/v1/stuck')).nextPageToken).toBeNull()
+  const { items, nextPageToken } = await read('/v1/stuck')
+  expect(nextPageToken).toBeNull()
+  expect(items).toHaveLength(ids.length)
+  for (const { held } of items) expect(held).toBe('healing of shop.box in Growing is switched off')
+  // Nobody heals them: what no crash explains is an incident all the same.
+  await expect.poll(async () => (await read('/v1/incidents')).items.length, { timeout: 30_000 }).toBe(ids.length)
   expect((await read('/v1/resources?stuck=true&q=g-3')).items).toMatchObject([{ id: 'g-3' }])
   expect(await read('/v1/resources?stuck=true&kind=stable')).toEqual({ items: [], nextPageToken: null })
 })

@@ -1,5 +1,6 @@
 // What the console is tested against: clusters and volumes of the catalogues, and tapes, on a SQLite file and a local world, served with the
 // built console on a port that it is given. A real process, so that it can be killed.
+import { flushCompileCache } from 'node:module'
 import { createEngine } from 'homeostat'
 import { createServer } from 'homeostat/server'
 import { openSqliteStore } from 'homeostat/sqlite'
@@ -50,5 +51,7 @@ const server = createServer({
   dev: devSwitches([world]),
 })
 const url = await server.start()
+// It never ends in order: what it has compiled is kept for the next one now.
+flushCompileCache()
 process.send?.({ url, ticket: await server.newTicket() })
 process.on('disconnect', () => process.exit(0))

@@ -1,7 +1,6 @@
 // The store that a folder of a crash test belongs to: a SQLite file in it, or the PostgreSQL schema that a note in it names.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openPostgresStore } from '../../src/postgres.ts'
 import { openSqliteStore } from '../../src/sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
 
@@ -20,5 +19,7 @@ export function usePostgres(folder: string, note: Note): void {
 export async function openStoreOf(folder: string, readonly = false): Promise<Store> {
   if (!existsSync(noteIn(folder))) return openSqliteStore({ file: join(folder, 'store.db'), readonly })
   const note = JSON.parse(readFileSync(noteIn(folder), 'utf8')) as Note
+  // Only where it is needed: hundreds of workers are started that have no use for it.
+  const { openPostgresStore } = await import('../../src/postgres.ts')
   return openPostgresStore({ ...note, durability: 'none', readonly })
 }

@@ -1,4 +1,5 @@
 // The program that the tests of remote drivers kill: the disks of examples/remote-disks.ts on a SQLite file, with a driver elsewhere.
+import { flushCompileCache } from 'node:module'
 import { disks, disksAt } from '../../examples/remote-disks.ts'
 import { createEngine, type Engine } from '../../src/index.ts'
 import { createServer } from '../../src/server.ts'
@@ -23,5 +24,7 @@ const engine = createEngine({
 }) as unknown as Engine
 await engine.start()
 const server = createServer({ engine, port, adminToken })
+// It is killed, and never ends in order: what it has compiled is kept for the next one now.
+flushCompileCache()
 process.send?.({ url: await server.start() })
 process.on('disconnect', () => process.exit(0))

@@ -176,6 +176,8 @@ const cases: readonly Case[] = [
     async open(name) {
       await api().call('createToken', { body: { name, role: 'viewer' } })
       await go('/access')
+      // What was read before is shown for a while; the list is wanted as it is now.
+      await stage.visitor.page.reload()
       await stage.visitor.page.locator('tr', { hasText: name }).getByRole('button', { name: 'Revoke ...' }).click()
       return async () => !(await api().call('listTokens', {})).items.map((one) => one.name).includes(name)
     },

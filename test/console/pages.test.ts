@@ -1,5 +1,5 @@
 // Every page of the console at its address, in both colour schemes: what it shows is there, everybody can use it (all rules of axe), the
-// browser has nothing to complain about, nothing leaves the machine; and its picture is kept in test/console/shots.
+// browser has nothing to complain about, nothing leaves the machine; and with HOMEOSTAT_SHOTS=1 its picture is kept in test/console/shots.
 import { readdirSync, readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
@@ -149,7 +149,6 @@ test.each([
       const heads = visitor.page.locator('.grid-row.head')
       if ((await heads.count()) > 0)
         expect(await heads.evaluate((one) => one.scrollWidth - one.clientWidth), address).toBeLessThanOrEqual(0)
-      await visitor.shot(`${width}-${text}${address.replace(/\W+/g, '-')}`)
     }
     // It is the text that has grown, or else nothing was tried.
     const size = await visitor.page.evaluate<number>(

@@ -9,7 +9,8 @@ import type { Scene } from './scene.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const shots = resolve('test/console/shots')
-mkdirSync(shots, { recursive: true })
+const areShotsWanted = process.env['HOMEOSTAT_SHOTS'] !== undefined
+if (areShotsWanted) mkdirSync(shots, { recursive: true })
 
 /** Every row of the contract that changes something, with what its addresses look like. */
 const changes = routeNames
@@ -157,9 +158,9 @@ export class Visitor {
     return violations.flatMap(({ id, nodes }) => nodes.slice(0, 3).map((node) => `${id}: ${node.html.slice(0, 160)}`))
   }
 
-  /** Kept as an artefact, out of the sight of git. */
+  /** For those who want to look (HOMEOSTAT_SHOTS=1), out of the sight of git: no test looks at it, and a picture takes its time. */
   async shot(name: string): Promise<void> {
-    await this.page.screenshot({ path: join(shots, `${name}.png`) })
+    if (areShotsWanted) await this.page.screenshot({ path: join(shots, `${name}.png`) })
   }
 }
 

@@ -242,6 +242,29 @@ describe.each(distances)('sweeping with %s', (_distance, isFar) => {
     expect(new Set(process.puppet.destroyed)).toEqual(new Set(['bench.box/b-0/wood/7']))
     await process.engine.stop()
   })
+
+  test('an inventory that does not come holds up no sweep; neither it nor what is left to destroy holds up the stop', async () => {
+    const process = createBench(isFar).open()
+    process.puppet.inventory = new Promise(() => {})
+    await process.engine.start()
+    const orphan = async (id: string) => {
+      await makeBox(process, id)
+      await process.engine.operate('bench.box', id, 'delete', { by: 'test', force: true, reason: 'must go' })
+    }
+    process.puppet.holding.add('burn')
+    await orphan('b-1')
+    await process.clock.advance(8_000)
+    expect(process.puppet.destroyed).toEqual(['bench.box/b-1/wood/1'])
+    let destroying = 0
+    process.puppet.answers.set('destroy', () => new Promise(() => destroying++))
+    for (let n = 2; n < 22; n++) await orphan(`b-${n}`)
+    await process.clock.advance(8_000)
+    expect(destroying).toBe(8)
+    const stopping = process.engine.stop()
+    await process.clock.settle()
+    await stopping
+    expect(destroying).toBe(8)
+  })
 })
 
 describe('the engine', () => {

@@ -57,6 +57,8 @@ export interface SweepNoted {
 const pageSize = 200
 const atOnce = 8
 const destroyMs = 60_000
+/** Of one type, in all its pages. */
+const inventoryMs = 600_000
 const retryFirstMs = 30_000
 const retryAtMostMs = 3_600_000
 
@@ -68,6 +70,9 @@ export class Sweeper {
   readonly #failed = new Map<string, { tries: number; nextAt: Millis }>()
   readonly #strays = new Map<string, Stray>()
   #inventoryAt = -Infinity
+  /** Under way beside the sweeping: a driver that takes long for its inventory holds up nobody's orphans. */
+  #comparing: Promise<void> | null = null
+  #isStopping = false
   readonly figures = { swept: 0, failed: 0 }
 
   constructor(options: SweeperOptions) {
@@ -88,9 +93,11 @@ export class Sweeper {
   }
 
   async stop(): Promise<void> {
+    this.#isStopping = true
     const stopped = this.#rhythm.stop()
     for (const abort of this.#aborts) abort.abort('the sweeper stops')
     await stopped
+    await this.#comparing
   }
 
   get strays(): readonly Stray[] {
@@ -117,12 +124,12 @@ export class Sweeper {
       await this.#sweepAll(
         found.flatMap((resource) => this.#sweepable(resource, gone).map((entry) => ({ resource, entry }))),
       )
-      if (found.length < pageSize) break
+      if (found.length < pageSize || this.#isStopping) break
       after = found.at(-1)!.no
     }
-    if (clock.monotonic() - this.#inventoryAt >= inventoryEveryMs) {
+    if (this.#comparing === null && clock.monotonic() - this.#inventoryAt >= inventoryEveryMs) {
       this.#inventoryAt = clock.monotonic()
-      for (const plan of this.#options.plans.all) await this.#compareInventory(plan.type)
+      this.#comparing = this.#compareInventories()
     }
     return Math.min(sweepEveryMs, this.#nextRetryMs())
   }
@@ -163,7 +170,7 @@ export class Sweeper {
   }
 
   async #sweepAll(orphans: readonly { readonly resource: Resource; readonly entry: LedgerEntry }[]): Promise<void> {
-    for (let i = 0; i < orphans.length; i += atOnce) {
+    for (let i = 0; i < orphans.length && !this.#isStopping; i += atOnce) {
       // Whoever else has taken one sweeps it.
       await Promise.all(
         orphans.slice(i, i + atOnce).map(({ resource, entry }) => this.#sweep(resource, entry).catch(takenByAnother)),
@@ -219,27 +226,44 @@ export class Sweeper {
 
   /** Null: it is gone. Else why it could not be destroyed. */
   async #destroy(type: string, thing: Pick<LedgerEntry, 'kind' | 'name' | 'ref'>): Promise<string | null> {
-    const { clock } = this.#options
+    const { kind, name, ref } = thing
+    const driver = this.#driverOf(type)!
+    try {
+      await this.#limited(destroyMs, (signal) => driver.destroy({ kind, name, ref, key: `sweep/${name}`, signal }))
+      return null
+    } catch (thrown) {
+      if (thrown instanceof TooLate) return 'it was not destroyed in time'
+      const outcome = outcomeOfThrown('destroy', thrown)
+      return 'reason' in outcome ? outcome.reason : 'it could not be destroyed'
+    }
+  }
+
+  /** A call that takes too long is given up, and every one when the sweeper stops: also of a driver that ignores its signal. */
+  async #limited<T>(ms: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const abort = new Abort()
     this.#aborts.add(abort)
     let cancel = () => {}
-    // Also the stopping sweeper does not wait for a driver that ignores its signal.
-    const tooLate = new Promise<string>((resolve) => {
-      abort.signal.addEventListener('abort', () => resolve('it was not destroyed in time'), { once: true })
-      cancel = clock.after(destroyMs, () => abort.abort('it took too long'))
+    const tooLate = new Promise<never>((_, reject) => {
+      abort.signal.addEventListener('abort', () => reject(new TooLate()), { once: true })
+      cancel = this.#options.clock.after(ms, () => abort.abort('it took too long'))
     })
+    if (this.#isStopping) abort.abort('the sweeper stops')
     try {
-      const { kind, name, ref } = thing
-      const call = { kind, name, ref, key: `sweep/${name}`, signal: abort.signal }
-      const destroying = Promise.resolve(this.#driverOf(type)!.destroy(call)).then(() => null)
-      return await Promise.race([destroying, tooLate])
-    } catch (thrown) {
-      const outcome = outcomeOfThrown('destroy', thrown)
-      return 'reason' in outcome ? outcome.reason : 'it could not be destroyed'
+      return await Promise.race([tooLate, call(abort.signal)])
     } finally {
       cancel()
       this.#aborts.delete(abort)
     }
+  }
+
+  async #compareInventories(): Promise<void> {
+    for (const { type } of this.#options.plans.all) {
+      if (this.#isStopping) break
+      await this.#compareInventory(type).catch((error: unknown) =>
+        this.#options.log('warn', 'the inventory could not be compared', { type, error }),
+      )
+    }
+    this.#comparing = null
   }
 
   /** What the driver has, against what the ledgers name. */
@@ -249,9 +273,9 @@ export class Sweeper {
     if (driver?.inventory === undefined) return
     let things
     try {
-      things = await driver.inventory()
+      things = await this.#limited(inventoryMs, (signal) => driver.inventory!({ signal }))
     } catch (error) {
-      log('warn', 'the inventory could not be read', { type, error })
+      if (!this.#isStopping) log('warn', 'the inventory could not be read', { type, error })
       return
     }
     const named = await this.#namedByLedgers(things.map((thing) => thing.name))
@@ -265,6 +289,7 @@ export class Sweeper {
       this.#strays.set(at, stray)
       // Only what carries a name of ours is ever destroyed: the rest is somebody else's.
       const isOurs = partsOf(name)?.type === type
+      if (this.#isStopping) return
       if (!isOurs || policyOf(type) !== 'sweep' || stray.firstSeenAt + strayGraceMs > clock.now()) continue
       const fault = await this.#destroy(type, { kind, name, ref: (ref ?? null) as LedgerEntry['ref'] })
       log('warn', fault === null ? 'destroyed what no ledger named' : 'could not destroy a stray', {
@@ -291,6 +316,10 @@ export class Sweeper {
     }
     return named
   }
+}
+
+class TooLate extends Error {
+  override readonly message = 'it took too long'
 }
 
 function takenByAnother(error: unknown): null {

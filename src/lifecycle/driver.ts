@@ -79,7 +79,10 @@ export const completes: unique symbol = Symbol.for('homeostat.completes')
 
 /** For the sweeper: what exists in the real world, and how to destroy what nobody owns. */
 export interface Sweeper {
-  inventory?(): Promise<readonly { readonly kind: string; readonly name: string; readonly ref?: unknown }[]>
+  /** All of it, or an error: a part would make known strays look gone. */
+  inventory?(asked?: {
+    readonly signal: AbortSignal
+  }): Promise<readonly { readonly kind: string; readonly name: string; readonly ref?: unknown }[]>
   /** Must succeed when the thing is gone already. */
   destroy(thing: LedgerView & { readonly key: string; readonly signal: AbortSignal }): Promise<void>
 }

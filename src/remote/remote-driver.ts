@@ -247,16 +247,17 @@ class Remote {
       if (read.answer.kind === 'failed') throw new Error(read.answer.reason || read.answer.code)
     }
     if (this.#options.inventory === false) return { destroy }
-    return { destroy, inventory: () => this.#inventory() }
+    return { destroy, inventory: (asked) => this.#inventory(asked?.signal ?? never) }
   }
 
   /** All of it or nothing: a part would make known strays look gone. */
-  async #inventory(): ReturnType<NonNullable<Sweeper['inventory']>> {
+  async #inventory(signal: AbortSignal): ReturnType<NonNullable<Sweeper['inventory']>> {
     const things: { kind: string; name: string; ref?: unknown }[] = []
     let after: string | null = null
     for (let page = 0; page < inventoryPagesMax; page++) {
-      const end = await this.#wire.call({ version: 1, kind: 'inventory', type: this.#type, after }, never)
-      if (end.kind !== 'answered') throw new Error('reason' in end ? end.reason : 'the driver has no room')
+      const end = await this.#wire.call({ version: 1, kind: 'inventory', type: this.#type, after }, signal)
+      if (end.kind === 'busy') throw new Error('the driver has no room now')
+      if (end.kind !== 'answered') throw new Error('reason' in end ? end.reason : 'it was given up')
       const read = readAnswer(inventoryAnswer, end.text)
       if ('fault' in read) throw unreadable(read.fault)
       if (read.answer.kind === 'failed') throw new Error(read.answer.reason || read.answer.code)

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import { resourceType } from '../lifecycle/lifecycle.ts'
 import { createMemoryBackend, type MemoryBackend, type MemoryStore } from '../store/memory-store.ts'
-import type { Store } from '../store/store.ts'
+import type { MaybePromise, Store } from '../store/store.ts'
 import { systemClock } from '../base/clock.ts'
 import { seededRandom } from '../base/random.ts'
 import type { Resource } from '../decision/state.ts'
@@ -118,18 +118,16 @@ export class Puppet {
   readonly holding = new Set<string>()
   readonly answers = new Map<string, (call: DriverCall) => unknown>()
   readonly destroyed: string[] = []
-  inventory: { kind: string; name: string; ref?: unknown }[] = []
+  inventory: MaybePromise<readonly { kind: string; name: string; ref?: unknown }[]> = []
 
   driver(...names: string[]): Record<string, (call: DriverCall) => unknown> & { sweeper?: Sweeper } {
     const functions: Record<string, (call: DriverCall) => unknown> = {}
     for (const fn of names) functions[fn] = (call) => this.#answer(fn, call)
     const sweeper: Sweeper = {
-      inventory: () => Promise.resolve(this.inventory),
-      destroy: (thing) => {
-        const answer = this.answers.get('destroy')
-        if (answer) answer(thing as unknown as DriverCall)
+      inventory: async () => this.inventory,
+      destroy: async (thing) => {
+        await this.answers.get('destroy')?.(thing as unknown as DriverCall)
         this.destroyed.push(thing.name)
-        return Promise.resolve()
       },
     }
     return Object.assign(functions, { sweeper }) as ReturnType<Puppet['driver']>

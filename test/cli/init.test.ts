@@ -1,5 +1,5 @@
 // `homeostat init` writes a project that works: its test passes, it compiles strictly, it is checked, drawn and served.
-import { execFileSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -84,11 +84,21 @@ const drivers = { database: createDriver(openLocalWorld({ directory: 'w' })) }
   }
 }
 
-test('it compiles strictly, and so does what the pages of docs show', () => {
+/** Everything that the package offers, each by its subpath. */
+function writeImports(): void {
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly exports: object }
+  const lines = Object.keys(exports).map((path, n) => `export * as part${n} from '${path.replace('.', 'homeostat')}'`)
+  expect(lines.length).toBeGreaterThan(5)
+  writeFileSync(join(project.folder, 'parts.ts'), lines.join('\n'))
+}
+
+test('it compiles strictly, and so do every part of the package and what the pages of docs show', () => {
   writeBlocks()
+  writeImports()
   const tsc = join(project.folder, 'node_modules/typescript/bin/tsc')
-  const compile = () => execFileSync(process.execPath, [tsc], { cwd: project.folder, encoding: 'utf8' })
-  expect(compile).not.toThrow()
+  const { status, stdout } = spawnSync(process.execPath, [tsc], { cwd: project.folder, encoding: 'utf8' })
+  expect(stdout).toBe('')
+  expect(status).toBe(0)
 })
 
 test('its packages are those that this was tested with', () => {

@@ -244,6 +244,32 @@ test('names of the other tenant in bodies, queries and streams are as if nobody 
   expect(text).not.toMatch(/blue/i)
 })
 
+test('ids are unique over tenants: of one that another has nothing is told but that it is taken', async () => {
+  const token = tokens.get('operator red')!
+  const importing = tokens.get('admin red')!
+  /** What is answered for an id, without the id itself and the number of the request. */
+  const told = ({ status, json, headers }: Answered, id: string) => ({
+    status,
+    headers: [...headers.keys()].toSorted(),
+    text: JSON.stringify({ ...json, instance: '' }).replaceAll(id, '?'),
+  })
+  const ways: ((id: string) => Promise<Answered>)[] = [
+    (id) => shop.ask('POST', '/v1/resources/shop.box', { token, body: { id, properties: { size: 1 } } }),
+    (id) =>
+      shop.ask('POST', '/v1/resources/shop.box:import?reason=x', {
+        token: importing,
+        text: JSON.stringify({ id, status: 'Ready', properties: { size: 1 } }),
+        headers: { 'content-type': 'application/x-ndjson' },
+      }),
+  ]
+  for (const ask of ways) {
+    const own = told(await ask('red-box'), 'red-box')
+    expect(own.text).toContain('already_exists')
+    // At rest, in transition, and gone for good.
+    for (const id of ['blue-box', 'blue-stuck', 'blue-lost']) expect(told(await ask(id), id), id).toEqual(own)
+  }
+})
+
 test('the matrix has met every row of the contract', () => {
   expect(names.length + noise.size).toBe(routeNames.length)
   for (const name of names) {

@@ -3,7 +3,7 @@ import { createServer as createProbe } from 'node:net'
 import { resolve } from 'node:path'
 import { MessageChannel } from 'node:worker_threads'
 import { systemClock } from '../base/clock.ts'
-import { HomeostatError } from '../base/errors.ts'
+import { codes, HomeostatError } from '../base/errors.ts'
 import { secretText } from '../base/random.ts'
 import { createEngine, type Engine } from '../engine/engine.ts'
 import type { Log } from '../engine/log.ts'
@@ -35,6 +35,8 @@ export interface ServeOptions {
 }
 
 const defaultPort = 4600
+/** So many times as long as calls under way may take: then it ends in any case. */
+const stopPatiences = 2.5
 
 /** Runs until it is told to stop. */
 export async function serve(options: ServeOptions, printer: Printer): Promise<void> {
@@ -80,6 +82,7 @@ export async function serve(options: ServeOptions, printer: Printer): Promise<vo
   demo.abort()
   printer.note('Stopping: what is under way is finished or handed over. Ctrl-C again ends it at once.')
   if (server !== null) removeOwnServerFile(data)
+  endInAnyCase(stopPatiences * engine.settings.stopPatienceMs, printer)
   await server?.stop()
   await engine.stop()
   await store.close()
@@ -217,6 +220,16 @@ function untilToldToStop(printer: Printer): Promise<void> {
     process.on('SIGINT', stop)
     process.on('SIGTERM', stop)
   })
+}
+
+/** A store that does not answer has its own patience, asked one question after another: supervisors do not wait for so long. */
+function endInAnyCase(ms: number, printer: Printer): void {
+  setTimeout(() => {
+    printer.note(
+      'The store does not answer. Ended without it: others take over what was under way when the lease has lapsed.',
+    )
+    process.exit(codes.store_unavailable.exit)
+  }, ms).unref()
 }
 
 /** An open handle that does nothing. */

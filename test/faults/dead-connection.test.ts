@@ -1,6 +1,8 @@
 // A connection that goes dead says nothing, whatever is under way on it: being opened, being closed, a change, a word to others. Each
 // is given up in time, and nobody waits behind it.
+import { writeFileSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openPostgresStore } from '../../src/postgres.ts'
 import { addressOf } from '../../src/store/postgres/address.ts'
@@ -8,6 +10,7 @@ import { Wire } from '../../src/store/postgres/wire.ts'
 import { sampleBatch, sampleKinds, sampleResource } from '../../src/testing/store-samples.ts'
 import { Proxy } from '../../scripts/faults/proxy.ts'
 import { until } from '../../scripts/faults/waiting.ts'
+import { root, Terminal } from '../cli/terminal.ts'
 import { startPostgres, type PostgresServer } from '../postgres/server.ts'
 
 let server: PostgresServer
@@ -93,8 +96,8 @@ test('a change of a setting is not left to a dead one, and others are heard agai
   await other.close()
 })
 
-// The first fifteen packets open connections, whose patience is longer than a test's.
-const deaths = Array.from({ length: 12 }, (_, index) => 18 + index * 5)
+// The first packets open connections, whose patience is longer than a test's.
+const deaths = Array.from({ length: 10 }, (_, index) => 26 + index * 4)
 
 test('whichever packet is the last of its connection: every call ends, and who tries again gets through', async () => {
   const dead = await Promise.all(deaths.map((packets) => livesThrough(packets)))
@@ -128,6 +131,26 @@ async function livesThrough(packets: number): Promise<boolean> {
   await between.stop()
   return died
 }
+
+test('a process that is told to stop while its store is silent ends all the same', async () => {
+  const terminal = Terminal.clone()
+  const durable = await startPostgres({ durable: true })
+  const between = await Proxy.start(durable.port)
+  writeFileSync(
+    join(terminal.folder, 'impatient.config.ts'),
+    `import usual from './homeostat.config.ts'
+export default (given) => ({ ...usual(given), engine: { stopPatienceMs: 400 } })`,
+  )
+  const line = `${process.execPath} --conditions=source ${join(root, 'src/bin.ts')} work --config impatient.config.ts --store`
+  const worker = await terminal.start(`${line} ${between.url}`)
+  between.stall(60_000).catch(() => {})
+  worker.child.kill('SIGTERM')
+  expect(await worker.exited).toBe(75)
+  expect(worker.output).toContain('The store does not answer. Ended without it')
+  await terminal.close()
+  await between.stop()
+  await durable.remove()
+})
 
 async function again<T>(work: () => T | Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {

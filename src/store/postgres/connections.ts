@@ -13,7 +13,8 @@ import { Wires } from './wires.ts'
 import { workerStatements } from './workers.ts'
 
 export const openMs = 10_000
-export const usualPatienceMs = 30_000
+/** Longer than a server that is well ever takes; a stop with a silent one takes as long, and supervisors wait for half a minute. */
+export const usualPatienceMs = 10_000
 /** For a look through all of history. */
 const longMs = 600_000
 

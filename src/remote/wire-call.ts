@@ -176,6 +176,10 @@ class Exchange {
         if (!socket.connecting) this.#isSent = true
         else socket.once('encrypted' in socket ? 'secureConnect' : 'connect', () => (this.#isSent = true))
       })
+      asked.on('upgrade', (_response, socket) => {
+        socket.destroy()
+        end(this.#lost('it wants to speak something else than HTTP (101)'))
+      })
       asked.on('error', (error: NodeJS.ErrnoException) => {
         this.wasStale = asked.reusedSocket && !this.#isAnswering && !isOver
         end(this.#lost(error.message === '' ? (error.code ?? 'the connection failed') : error.message))

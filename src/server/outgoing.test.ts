@@ -92,6 +92,21 @@ test('an answer that drips is given up when the time is over, however often some
   await new Promise((resolve) => server.close(resolve))
 })
 
+test('one that changes to another protocol, and closes nothing, is given up at once', async () => {
+  const server = createServer()
+  server.on('connection', (socket) => {
+    socket.once('data', () =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
+    )
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { readonly port: number }
+  const posted = { url: `http://127.0.0.1:${port}/`, headers: {}, body: '{}' }
+  await expect(post(posted, { privateAddresses: true, timeoutMs: 60_000 })).rejects.toThrow('something else than HTTP')
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+})
+
 /** Asks as a connection would, through a resolver that answers the nth question with the nth list. */
 function askThrough(url: string, privateAddresses: boolean, ...answers: readonly (readonly string[])[]) {
   let questions = 0

@@ -175,7 +175,10 @@ export async function exchange(
   const length = method === 'POST' ? { 'content-length': Buffer.byteLength(body) } : {}
   return new Promise((resolve, reject) => {
     let isAnswered = false
+    let isOver = false
     const failed = (error: Error): void => {
+      if (isOver) return
+      isOver = true
       if (tooLate.aborted) reject(new Error(`it did not answer within ${timeoutMs} ms`))
       // One that was kept may have been closed meanwhile: whatever came of this call, it is made again on a new one.
       else if (asked.reusedSocket && !isAnswered && !signal.aborted)
@@ -201,6 +204,13 @@ export async function exchange(
       },
     )
     asked.on('error', failed)
+    asked.on('upgrade', (_response, socket) => {
+      socket.destroy()
+      isAnswered = true
+      failed(new Error('it wants to speak something else than HTTP (101)'))
+    })
+    // Whatever becomes of the connection, and whether anything is told of it: nobody waits longer.
+    signal.addEventListener('abort', () => failed(new Error('it was given up')), { once: true })
     asked.end(method === 'POST' ? body : undefined)
   })
 }

@@ -224,12 +224,12 @@ function untilToldToStop(printer: Printer): Promise<void> {
 
 /** A store that does not answer has its own patience, asked one question after another: supervisors do not wait for so long. */
 function endInAnyCase(ms: number, printer: Printer): void {
-  setTimeout(() => {
+  systemClock.after(ms, () => {
     printer.note(
       'The store does not answer. Ended without it: others take over what was under way when the lease has lapsed.',
     )
     process.exit(codes.store_unavailable.exit)
-  }, ms).unref()
+  })
 }
 
 /** An open handle that does nothing. */

@@ -238,6 +238,7 @@ export class Healer {
       await policy.healed(resource, found)
     } else this.figures.refused++
   }
+
   /** What no crash explains is an incident also while healing is held back: a person is to see that it waits. Once as it stands. */
   async #reportHeld({ resource, found }: Stuck, held: string): Promise<void> {
     const { no, revision } = resource

@@ -1,4 +1,4 @@
-// Lets history go that is older than wanted: events, ended runs and keys of requests. What a live run has written stays, and so does
+// Lets history go that is older than wanted: events, ended runs, late results and keys of requests. What a live run has written stays, and so does
 // what resources are.
 import type { Clock } from '../base/clock.ts'
 import type { Store } from '../store/store.ts'
@@ -55,7 +55,7 @@ export class Historian {
     }
     const before = clock.now() - keepHistoryMs
     const removed = await store.removeHistory({ before, keysBefore: before, signal: this.#abort.signal })
-    if (removed.events + removed.runs + removed.keys > 0) log('info', 'old history was removed', { ...removed })
+    if (Object.values(removed).some((count) => count > 0)) log('info', 'old history was removed', { ...removed })
     return everyMs
   }
 }

@@ -226,7 +226,7 @@ export interface StatusCount {
 }
 
 export interface Retention {
-  /** Events and ended runs from before this time go. */
+  /** Events, ended runs and late results from before this time go. */
   readonly before: Millis
   /** Idempotency keys from before this time go: whoever asks again with one of these is not recognised any more. */
   readonly keysBefore?: Millis | undefined
@@ -238,6 +238,8 @@ export interface Removed {
   readonly events: number
   readonly runs: number
   readonly keys: number
+  /** Late results; left out by a store that keeps them. */
+  readonly late?: number | undefined
 }
 
 /** Clocks of processes differ: what is younger than the oldest live run by less than this stays too. */

@@ -1,4 +1,4 @@
-// Old history goes: whole chunks of events and ended runs, and keys, a few in each transaction, so that nobody waits for long. The file
+// Old history goes: whole chunks of events and ended runs, late results and keys, a few in each transaction, so that nobody waits for long. The file
 // does not become smaller, but what is free in it is used again.
 import { systemClock, type Millis } from '../../base/clock.ts'
 import { retentionSkewMs, type Removed, type Retention } from '../store.ts'
@@ -22,6 +22,7 @@ export async function removeHistory(parts: RetentionParts, wanted: Retention): P
     events: await removeChunks(parts, 'event', before, wanted.signal),
     runs: await removeChunks(parts, 'run', before, wanted.signal),
     keys: wanted.keysBefore === undefined ? 0 : await removeKeys(parts, wanted.keysBefore, wanted.signal),
+    late: await removeLate(parts, before, wanted.signal),
   }
 }
 
@@ -66,6 +67,25 @@ async function removeKeys(
       for (const [key] of keys) remove.run(key)
     })
     removed += keys.length
+    await aTurn()
+  }
+}
+
+/** The oldest first, up to the first that is young enough: by what clocks differ, some go a little later. */
+async function removeLate(
+  { connection, change }: RetentionParts,
+  before: Millis,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const oldest = connection.prepare(`select id, body ->> '$.at' from late order by id limit ${rowsAtOnce}`)
+  const remove = connection.prepare('delete from late where id <= ?')
+  for (let removed = 0; ;) {
+    const rows = connection.patiently(() => oldest.all()) as unknown as [id: number, at: Millis][]
+    const kept = rows.findIndex(([, at]) => at >= before)
+    const old = kept < 0 ? rows : rows.slice(0, kept)
+    if (old.length === 0 || signal?.aborted) return removed
+    change(() => remove.run(old.at(-1)![0]))
+    removed += old.length
     await aTurn()
   }
 }

@@ -1,5 +1,6 @@
 // One judgement of what is stuck: what healing finds by itself, what an explanation shows, and what a person may heal before that.
 import { expect, test } from 'vitest'
+import { ManualClock } from '../testing/manual-clock.ts'
 import { sampleBatch } from '../testing/store-samples.ts'
 import { boxOf, createBench, makeBox, statusOf, type Process } from '../testing/engine-bench.ts'
 
@@ -50,6 +51,32 @@ test('the run of a lost owner is stuck; once it waits for a worker only a person
   expect(await approving(onlooker)).toMatchObject({ accepted: true })
   expect(await seenBy(onlooker)).toEqual({ listed: [], shown: null })
   expect(await approving(onlooker)).toMatchObject({ accepted: true })
+})
+
+test('the run of a lost owner whose healing waits for approval is shown as that at once; a crash explains it: no incident', async () => {
+  const bench = createBench()
+  const clock = new ManualClock()
+  const [first, second] = [bench.open({}, clock), bench.open({}, clock)]
+  await first.engine.start()
+  await makeBox(first)
+  first.puppet.holding.add('toil')
+  await first.engine.operate('bench.box', 'b-1', 'work', { by: 'test' })
+  await clock.settle()
+  await first.engine.heal.setMode('bench.box', 'Working', 'approve')
+  first.store.crash()
+  await second.engine.start()
+  const held = 'healing of bench.box in Working waits for approval'
+  for (const ms of [0, 100_000]) {
+    await clock.advance(ms)
+    expect(await seenBy(second)).toEqual({ listed: ['ownerLost'], shown: 'ownerLost' })
+    expect(await second.engine.heal.heldOf(await second.engine.heal.stuck())).toEqual([held])
+    expect((await second.engine.explain('bench.box', 'b-1')).because.at(-1)).toContain(held)
+  }
+  expect(await second.engine.incidents()).toEqual([])
+  expect(await approving(second)).toMatchObject({ accepted: true })
+  await clock.advance(5_000)
+  expect(await statusOf(second)).toBe('Ready')
+  await second.engine.stop()
 })
 
 test('a parked run is not stuck: it says what to do instead', async () => {

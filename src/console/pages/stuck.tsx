@@ -81,7 +81,7 @@ export default function Stuck() {
     <>
       <PageHead
         title="Stuck"
-        lead="Stuck, failed and struggling resources by their cause. What is stuck is healed by itself unless its rule is off or its breaker open."
+        lead="Stuck, failed and struggling resources by their cause. What is stuck is healed by itself unless its rule waits for approval or is off, or its breaker is open."
       />
       <Read from={stuck}>
         {() =>

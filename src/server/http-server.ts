@@ -1,6 +1,6 @@
 // The HTTP server: fastify for connections, limits and headers; the contract's table decides everything else.
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import { isIP, type Socket } from 'node:net'
+import { isIP } from 'node:net'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { systemClock, type Clock } from '../base/clock.ts'
 import { HomeostatError } from '../base/errors.ts'
@@ -9,6 +9,7 @@ import type { Engine } from '../engine/engine.ts'
 import { silent, type Log } from '../engine/log.ts'
 import type { Role } from '../protocol/permissions.ts'
 import { AllowList } from './allow-list.ts'
+import { endBroken, statusError } from './broken-request.ts'
 import { BulkRunner } from './bulk-runner.ts'
 import { Reply, Stream } from './call.ts'
 import { consoleFiles } from './console-files.ts'
@@ -69,6 +70,8 @@ export interface ServerOptions {
   /** Per principal. */
   readonly rate?: Rate
   readonly streams?: Partial<StreamLimits>
+  /** A connection over which nothing moves for so long is closed: its client is gone, or takes nothing. Default two minutes. */
+  readonly idleMs?: number
   readonly webhooks?: WebhookSettings | undefined
   /** Only these hosts, addresses and networks are called, for webhooks and the issuer. Left out: whatever the other rules leave. */
   readonly allowCalls?: readonly string[] | undefined
@@ -78,6 +81,8 @@ export interface ServerOptions {
 
 const bodyMax = 1024 * 1024
 const linesMax = 16 * 1024 * 1024
+/** Longer than any answer is waited for. */
+const defaultIdleMs = 120_000
 const defaultStreams: StreamLimits = {
   perPrincipal: 1_000,
   total: 10_000,
@@ -173,9 +178,12 @@ export class HomeostatServer {
   }
 
   #build(parts: DispatchParts): FastifyInstance {
-    const { proxies = [] } = this.#options
+    const { proxies = [], idleMs = defaultIdleMs, streams } = this.#options
+    const { heartbeatMs } = { ...defaultStreams, ...streams }
     const app = fastify({
       bodyLimit: linesMax,
+      // A stream moves with each of its signs of life.
+      connectionTimeout: Math.max(idleMs, 2 * heartbeatMs),
       requestTimeout: 30_000,
       keepAliveTimeout: 5_000,
       http: { headersTimeout: 10_000, maxHeaderSize: 16_384 },
@@ -254,28 +262,6 @@ export class HomeostatServer {
 const front: Page = {
   type: 'text/html; charset=utf-8',
   body: '<!doctype html><html lang="en"><meta charset="utf-8"><title>Homeostat</title><p>Homeostat is running. <a href="/docs">API</a></p></html>\n',
-}
-
-/** Bytes that are no HTTP: answered as far as that is possible, and the connection is over. */
-function endBroken(error: Error & { readonly code?: string }, socket: Socket): void {
-  const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-  const isLong = error.code === 'HPE_HEADER_OVERFLOW'
-  const known = new HomeostatError(
-    isLate ? 'request_timeout' : isLong ? 'limit_exceeded' : 'request_invalid',
-    'The request cannot be read.',
-  )
-  const problem = problemOf(known, systemRandom.uuid())
-  const body = JSON.stringify(problem)
-  const head = `HTTP/1.1 ${problem.status} Refused\r\nconnection: close\r\ncontent-type: application/problem+json\r\ncontent-length: ${Buffer.byteLength(body)}`
-  if (socket.writable && error.code !== 'ECONNRESET') socket.end(`${head}\r\n\r\n${body}`)
-  else socket.destroy()
-}
-
-/** What fastify refuses with a status of its own is the client's fault. */
-function statusError(error: unknown): HomeostatError | null {
-  const { statusCode } = error as { readonly statusCode?: unknown }
-  if (typeof statusCode !== 'number' || statusCode < 400 || statusCode >= 500) return null
-  return new HomeostatError(statusCode === 413 ? 'limit_exceeded' : 'request_invalid', 'The request cannot be read.')
 }
 
 const isLoopback = (host: string): boolean =>

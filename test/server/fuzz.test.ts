@@ -50,6 +50,7 @@ test('a server that tells what is of another tenant, or breaks, is found out', a
   // Well-behaved while it is furnished; then every other answer breaks, and the rest leak.
   let n = -1
   const bad = createServer((asked, response) => {
+    response.setHeader('content-type', 'application/json')
     if (asked.url === '/openapi.json') {
       n = 0
       return void response.end(JSON.stringify(openApi({ version: '1' })))

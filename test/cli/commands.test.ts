@@ -127,7 +127,7 @@ const silent: Output = { out: () => {}, err: () => {}, columns: null, isColoured
 
 describe('asked', () => {
   const terminal = Terminal.clone()
-  const json = async (line: string) => JSON.parse((await terminal.homeostat(`${line} --json`)).out) as any
+  const json = async (line: string) => JSON.parse((await terminal.ask(`${line} --json`)).out) as any
   beforeAll(async () => {
     await terminal.start(`${process.execPath} --conditions=source ${join(root, 'src/bin.ts')} serve --dev`)
   })
@@ -174,44 +174,44 @@ describe('asked', () => {
     ['create volume --operation frob size=1', 4, "no operation 'frob' that creates"],
     ['create volume --id x siez=1 size=1', 2, 'Did you mean size?'],
   ])('%s: says what is wrong, once, and the way out', async (line, exit, words) => {
-    const told = await terminal.homeostat(line)
+    const told = await terminal.ask(line)
     expect(told).toMatchObject({ exit, out: '' })
     expect(told.err.split(words)).toHaveLength(2)
     expect(existsSync(join(terminal.folder, 'none.db'))).toBe(false)
   })
 
   test.each(['help webhook', 'webhook --help', 'help'])('%s is no error', async (line) => {
-    const { exit, out } = await terminal.homeostat(line)
+    const { exit, out } = await terminal.ask(line)
     expect(out).toContain('Usage: homeostat')
     expect(exit).toBe(0)
   })
 
   test('how healing is held is seen and changed: modes and breakers', async () => {
-    const mode = await terminal.homeostat('healing mode volume Creating approve --reason "look first"')
+    const mode = await terminal.ask('healing mode volume Creating approve --reason "look first"')
     expect(mode).toMatchObject({ exit: 0, out: expect.stringContaining('opensds.volume in Creating is approve now') })
-    await terminal.homeostat('healing breaker volume open --reason "a mass event"')
-    const { out } = await terminal.homeostat('healing')
+    await terminal.ask('healing breaker volume open --reason "a mass event"')
+    const { out } = await terminal.ask('healing')
     expect(out).toContain('Breaker of opensds.volume is open: a mass event')
     expect(out).toMatch(/opensds\.volume +Creating +approve/)
-    expect((await terminal.homeostat('doctor')).out).toContain('homeostat healing breaker <type> close')
-    expect(await terminal.homeostat('healing breaker volume shut --reason x')).toMatchObject({ exit: 2 })
-    expect(await terminal.homeostat('healing mode volume Creating now --reason x')).toMatchObject({ exit: 2 })
-    await terminal.homeostat('healing breaker volume close --reason looked')
-    await terminal.homeostat('healing mode volume Creating auto --reason looked')
-    const after = await terminal.homeostat('healing')
+    expect((await terminal.ask('doctor')).out).toContain('homeostat healing breaker <type> close')
+    expect(await terminal.ask('healing breaker volume shut --reason x')).toMatchObject({ exit: 2 })
+    expect(await terminal.ask('healing mode volume Creating now --reason x')).toMatchObject({ exit: 2 })
+    await terminal.ask('healing breaker volume close --reason looked')
+    await terminal.ask('healing mode volume Creating auto --reason looked')
+    const after = await terminal.ask('healing')
     expect(after.out).not.toMatch(/Breaker|approve/)
   })
 
   test('what failed is told once, however often it was tried, and in the list of runs', async () => {
-    await terminal.homeostat('fault set fail --type volume --step createVolume --terminal --message "no room left"')
-    const { out } = await terminal.homeostat('create volume --id doomed size=1 --wait')
-    await terminal.homeostat('fault clear')
+    await terminal.ask('fault set fail --type volume --step createVolume --terminal --message "no room left"')
+    const { out } = await terminal.ask('create volume --id doomed size=1 --wait')
+    await terminal.ask('fault clear')
     expect(out).toContain('no room left')
     const [run] = await json('runs doomed')
     const line = endWords({ ...run, reasons: ['dry', 'dry', 'wet'] }, new Printer(silent))
     expect(line).toMatch(/opensds\.volume\/doomed is Error: dry; wet$/)
-    expect((await terminal.homeostat('runs doomed')).out).toContain('no room left')
-    expect((await terminal.homeostat('runs')).out).toContain('no room left')
+    expect((await terminal.ask('runs doomed')).out).toContain('no room left')
+    expect((await terminal.ask('runs')).out).toContain('no room left')
   })
 
   test('the server of the folder by its address needs no token; another server is sent none', async () => {
@@ -252,13 +252,14 @@ describe('asked', () => {
 
   test('tokens see what they may', async () => {
     const { secret, token } = await json('token create reader --role viewer')
-    expect((await terminal.homeostat(`ls --token ${secret}`)).exit).toBe(0)
-    expect((await terminal.homeostat(`rm disk-one --token ${secret}`)).exit).toBe(77)
-    expect((await terminal.homeostat(`token revoke ${token.id}`)).exit).toBe(0)
-    expect((await terminal.homeostat(`ls --token ${secret}`)).exit).toBe(77)
-    expect((await terminal.homeostat('audit --verify')).out).toContain('the chain is whole')
+    expect((await terminal.ask(`ls --token ${secret}`)).exit).toBe(0)
+    expect((await terminal.ask(`rm disk-one --token ${secret}`)).exit).toBe(77)
+    expect((await terminal.ask(`token revoke ${token.id}`)).exit).toBe(0)
+    expect((await terminal.ask(`ls --token ${secret}`)).exit).toBe(77)
+    expect((await terminal.ask('audit --verify')).out).toContain('the chain is whole')
     // The newest, in the order in which they happened.
-    const [all, two] = await Promise.all([terminal.homeostat('audit --json'), terminal.homeostat('audit --json -n 2')])
+    const all = await terminal.ask('audit --json')
+    const two = await terminal.ask('audit --json -n 2')
     const numbersIn = (out: string) => (JSON.parse(out) as { readonly n: number }[]).map(({ n }) => n)
     expect(numbersIn(two.out)).toEqual(numbersIn(all.out).slice(-2))
   })
@@ -285,7 +286,7 @@ describe('asked', () => {
       'fault',
       'truth',
     ]) {
-      const words = await terminal.homeostat(line)
+      const words = await terminal.ask(line)
       expect(words, line).toMatchObject({ exit: 0, err: '' })
       // oxlint-disable-next-line no-control-regex
       expect(words.out, line).not.toMatch(/\u001b|undefined|\[object| +$/m)

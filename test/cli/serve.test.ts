@@ -112,8 +112,8 @@ export default (context) => ({ ...base(context), engine: { stopPatienceMs: 2_000
 `
   writeFileSync(join(terminal.folder, 'patient.ts'), config)
   const server = await terminal.start(`${program} serve --dev --config patient.ts`)
-  await terminal.homeostat('fault set hang --type volume')
-  await terminal.homeostat('create volume --id v size=1')
+  await terminal.ask('fault set hang --type volume')
+  await terminal.ask('create volume --id v size=1')
   server.child.kill('SIGTERM')
   await server.until(() => server.output.includes('Stopping'))
   expect(await stop(server)).toBe(0)
@@ -156,8 +156,8 @@ test('with an admin token of its own, no other one is written down', async () =>
 test('a second Ctrl-C ends it at once, also while a call hangs', async () => {
   const terminal = clone()
   const server = await terminal.start(`${program} serve --dev`)
-  await terminal.homeostat('fault set hang --type volume')
-  await terminal.homeostat('create volume --id v size=1')
+  await terminal.ask('fault set hang --type volume')
+  await terminal.ask('create volume --id v size=1')
   server.child.kill('SIGINT')
   await server.until(() => server.output.includes('Stopping'))
   expect(await stop(server, 'SIGINT')).toBe(130)
@@ -166,11 +166,11 @@ test('a second Ctrl-C ends it at once, also while a call hangs', async () => {
 test('a worker alone carries out what a process without one takes; a store is asked without a server', async () => {
   const terminal = clone()
   const server = await terminal.start(`${program} serve --no-worker`)
-  const accepted = await terminal.homeostat('create volume --id v size=1')
+  const accepted = await terminal.ask('create volume --id v size=1')
   expect(accepted.out).toContain('create accepted')
-  expect((await terminal.homeostat('get v')).out).toContain('Creating')
+  expect((await terminal.ask('get v')).out).toContain('Creating')
   const worker = await terminal.start(`${program} work`)
-  expect((await terminal.homeostat('wait v --timeout 60')).out).toContain('opensds.volume/v is Available')
+  expect((await terminal.ask('wait v --timeout 60')).out).toContain('opensds.volume/v is Available')
   expect(await stop(server)).toBe(0)
   expect(await stop(worker)).toBe(0)
   const { exit, out } = await terminal.homeostat('ls volume --store')
@@ -181,12 +181,12 @@ test('a worker alone carries out what a process without one takes; a store is as
 test('a back-up is restored under a new system epoch: what was done since is fenced, and it goes on from there', async () => {
   const terminal = clone()
   const first = await terminal.start(`${program} serve --dev`)
-  await terminal.homeostat('create volume --id v size=1 --wait')
+  await terminal.ask('create volume --id v size=1 --wait')
   expect((await terminal.homeostat('backup kept.db')).out).toMatch(
     /kept\.db: 1 resource, up to event \d+; looked through/,
   )
   expect((await terminal.homeostat('backup kept.db')).exit).toBe(73)
-  await terminal.homeostat('do v extend size=2 --wait')
+  await terminal.ask('do v extend size=2 --wait')
   expect((await terminal.homeostat('restore kept.db --replace')).err).toContain('Stop it first')
   expect(await stop(first)).toBe(0)
   expect((await terminal.homeostat('restore kept.db')).err).toContain('is there already')
@@ -194,11 +194,11 @@ test('a back-up is restored under a new system epoch: what was done since is fen
   expect(JSON.parse(restored.out)).toMatchObject({ resources: 1, systemEpoch: 1 })
 
   const second = await terminal.start(`${program} serve --dev`)
-  const volume = JSON.parse((await terminal.homeostat('get v --json')).out) as Record<string, unknown>
+  const volume = JSON.parse((await terminal.ask('get v --json')).out) as Record<string, unknown>
   expect(volume).toMatchObject({ properties: { size: 1 } })
   expect(volume['epoch']).toBeGreaterThan(1_000_000)
   // The world has seen the epochs after the back-up: without the leap it would refuse this call.
-  expect((await terminal.homeostat('do v extend size=3 --wait')).out).toContain('extend succeeded')
+  expect((await terminal.ask('do v extend size=3 --wait')).out).toContain('extend succeeded')
   expect(await stop(second)).toBe(0)
 })
 
@@ -207,9 +207,7 @@ test('on PostgreSQL: one process takes requests, another works, and the doctor i
   const terminal = clone()
   const api = await terminal.start(`${program} serve --no-worker --store ${postgres.url}`)
   const worker = await terminal.start(`${program} work --store ${postgres.url}`)
-  expect((await terminal.homeostat('create volume --id v size=1 --wait')).out).toContain(
-    'opensds.volume/v is Available',
-  )
+  expect((await terminal.ask('create volume --id v size=1 --wait')).out).toContain('opensds.volume/v is Available')
   expect((await terminal.homeostat(`doctor --store ${postgres.url}`)).out).toContain('PostgreSQL answers')
   expect((await terminal.homeostat(`backup --store ${postgres.url}`)).err).toContain('with its own tools')
   expect((await terminal.homeostat(`restore --store ${postgres.url}`)).err).toContain('lives on this database')
@@ -219,9 +217,9 @@ test('on PostgreSQL: one process takes requests, another works, and the doctor i
   const restored = await terminal.homeostat(`restore --store ${postgres.url} --json`)
   expect(JSON.parse(restored.out)).toMatchObject({ resources: 1, systemEpoch: 1 })
   const again = await terminal.start(`${program} serve --dev --store ${postgres.url}`)
-  const volume = JSON.parse((await terminal.homeostat('get v --json')).out) as Record<string, unknown>
+  const volume = JSON.parse((await terminal.ask('get v --json')).out) as Record<string, unknown>
   expect(volume['epoch']).toBeGreaterThan(1_000_000)
-  expect((await terminal.homeostat('do v extend size=3 --wait')).out).toContain('extend succeeded')
+  expect((await terminal.ask('do v extend size=3 --wait')).out).toContain('extend succeeded')
   expect(await stop(again)).toBe(0)
   await postgres.remove()
 })

@@ -1,6 +1,6 @@
 // A terminal for the tests of the command line: a folder like a fresh clone (sources and packages are those of this checkout, its data
 // is its own), and shells in it.
-import { execFile, spawn, type ChildProcess } from 'node:child_process'
+import { execFile, fork, spawn, type ChildProcess } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -23,9 +23,15 @@ const environment = (more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv => ({
   ...more,
 })
 
+interface Commands {
+  readonly child: ChildProcess
+  readonly ended: Promise<number | null>
+}
+
 export class Terminal {
   readonly folder: string
   readonly #started: ChildProcess[] = []
+  #commands: Commands | null = null
 
   constructor(folder: string) {
     this.folder = folder
@@ -57,6 +63,22 @@ export class Terminal {
   /** Without `bin/homeostat`, which flow.test.ts starts for every line of the README: it only finds the right Node, and takes its time. */
   homeostat(line: string, more?: NodeJS.ProcessEnv): Promise<Said> {
     return this.run(`exec ${process.execPath} --conditions=source ${join(root, 'src/bin.ts')} ${line}`, more)
+  }
+
+  /** The same in a process that all of them share, one after another: it is not started each time (command-process.ts). */
+  async ask(line: string): Promise<Said> {
+    this.#commands ??= this.#startCommands()
+    const { child, ended } = this.#commands
+    const said = new Promise<Said>((done) => child.once('message', done))
+    child.send([...line.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word))
+    return Promise.race([said, ended.then((code) => Promise.reject(new Error(`it ended with ${code} at: ${line}`)))])
+  }
+
+  #startCommands(): Commands {
+    const program = join(import.meta.dirname, 'command-process.ts')
+    const child = fork(program, { cwd: this.folder, env: environment(), execArgv: ['--conditions=source'] })
+    this.#started.push(child)
+    return { child, ended: new Promise((done) => child.once('exit', done)) }
   }
 
   /** Starts what goes on; resolves when the server answers. `exited` resolves with how it ended. */

@@ -37,27 +37,25 @@ afterAll(async () => {
 })
 
 test('what fails says why and when it is tried again; it is gone on with, sent again, paused and removed', async () => {
-  expect((await terminal.homeostat('webhook')).out).toBe('No webhooks.\n')
-  const made = await terminal.homeostat(`webhook create ${url} --type volume --json`)
+  expect((await terminal.ask('webhook')).out).toBe('No webhooks.\n')
+  const made = await terminal.ask(`webhook create ${url} --type volume --json`)
   const { id } = (JSON.parse(made.out) as { webhook: { id: string } }).webhook
-  await terminal.homeostat('create volume --id v size=1 --wait')
+  await terminal.ask('create volume --id v size=1 --wait')
   await expect
-    .poll(async () => (await terminal.homeostat('webhook')).out, { timeout: 60_000 })
+    .poll(async () => (await terminal.ask('webhook')).out, { timeout: 60_000 })
     .toMatch(/1 try failed +\d+ of \d+ +0 +in .* it answered 500/)
-  expect((await terminal.homeostat(`webhook get ${id}`)).out).toMatch(
-    /Next try: .*homeostat webhook resume tries at once/,
-  )
+  expect((await terminal.ask(`webhook get ${id}`)).out).toMatch(/Next try: .*homeostat webhook resume tries at once/)
 
   status = 200
-  const told = await terminal.homeostat(`webhook resume ${id}`)
+  const told = await terminal.ask(`webhook resume ${id}`)
   expect(told).toMatchObject({ exit: 0, out: expect.stringContaining('opensds.volume') })
   await expect.poll(() => got.length, { timeout: 60_000 }).toBeGreaterThan(2)
   expect(got.slice(0, 3)).toEqual([got[0], got[0], got[0]! + 1])
 
-  expect((await terminal.homeostat(`webhook replay ${id}`)).out).toBe('0 dead letters sent again, 0 left.\n')
-  expect((await terminal.homeostat(`webhook pause ${id} --reason moved`)).out).toContain('paused')
-  expect((await terminal.homeostat(`webhook rm ${id}`)).exit).toBe(0)
-  expect(await terminal.homeostat(`webhook rm ${id}`)).toMatchObject({ exit: 4, err: expect.stringContaining(id) })
+  expect((await terminal.ask(`webhook replay ${id}`)).out).toBe('0 dead letters sent again, 0 left.\n')
+  expect((await terminal.ask(`webhook pause ${id} --reason moved`)).out).toContain('paused')
+  expect((await terminal.ask(`webhook rm ${id}`)).exit).toBe(0)
+  expect(await terminal.ask(`webhook rm ${id}`)).toMatchObject({ exit: 4, err: expect.stringContaining(id) })
 })
 
 test('a command that goes to the store itself sends nothing', async () => {
@@ -84,7 +82,7 @@ test.each([
   ['--type volme', 4, /Did you mean opensds\.volume/],
   ['--after 100000', 5, /There is no event 100000/],
 ])('create %s is refused', async (flags, code, words) => {
-  const { exit, err } = await terminal.homeostat(`webhook create ${url} ${flags}`)
+  const { exit, err } = await terminal.ask(`webhook create ${url} ${flags}`)
   expect(err).toMatch(words)
   expect(exit).toBe(code)
 })

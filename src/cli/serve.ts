@@ -1,6 +1,6 @@
 // `homeostat serve` and `homeostat work`: a store, an engine and a server put together, started in order, and ended in order.
 import { createServer as createProbe } from 'node:net'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { MessageChannel } from 'node:worker_threads'
 import { systemClock } from '../base/clock.ts'
 import { codes, HomeostatError } from '../base/errors.ts'
@@ -15,7 +15,7 @@ import { openStore, storeOf, useFolder } from './open-store.ts'
 import { consoleFolder, plainPages } from './pages.ts'
 import { counted, type Printer } from './print.ts'
 import { secretKeys } from './secret-keys.ts'
-import { answeringServer, lastToken, removeOwnServerFile, writeServerFile } from './server-file.ts'
+import { lastToken, removeOwnServerFile, runningServer, writeServerFile } from './server-file.ts'
 import { version } from './version.ts'
 
 export interface ServeOptions {
@@ -171,12 +171,15 @@ function portOf(given: string | undefined, otherwise: number): number {
 
 /** A data folder is of one server: its file leads to it, and tells whoever restores a back-up that it runs. */
 async function mustBeAlone(data: string): Promise<void> {
-  const other = await answeringServer(data)
+  const other = await runningServer(data)
   if (other === null) return
+  const { pid, url, isSilent } = other
   throw new CliError(
     exits.unavailable,
-    `A server runs on ${data} already: process ${other.pid}, ${other.url}.`,
-    'Stop it, or give this one a data folder of its own with --data. homeostat work adds a worker.',
+    `A server runs on ${data} already: process ${pid}, ${url}${isSilent ? ', which does not answer' : ''}.`,
+    isSilent
+      ? `End it: kill ${pid}, or kill -9 ${pid} when that does nothing. If that process is something else, remove ${join(data, 'server.json')}.`
+      : 'Stop it, or give this one a data folder of its own with --data. homeostat work adds a worker.',
   )
 }
 

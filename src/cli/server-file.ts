@@ -2,6 +2,7 @@
 // Beside it `pid`, for `kill`. What a killed server left is recognised: its process is gone.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { textOf } from '../client/answer.ts'
 
 export interface ServerFile {
   readonly url: string
@@ -33,13 +34,25 @@ export function readServerFile(data: string): ServerFile | null {
   return found !== null && isAlive(found.pid) ? found : null
 }
 
-/** Of a server of another process that answers: a number may belong to somebody else after a restart of the machine. */
-export async function answeringServer(data: string): Promise<ServerFile | null> {
+/**
+ * Of a server of another process that runs, by its own word: a number may belong to somebody else after a restart of the machine, and
+ * so may an address. Who takes the call and says nothing may be it, at a standstill: then it runs too.
+ */
+export async function runningServer(
+  data: string,
+  answerMs = 2_000,
+): Promise<(ServerFile & { readonly isSilent: boolean }) | null> {
   const found = readServerFile(data)
   if (found === null || found.pid === process.pid) return null
-  const answer = await fetch(`${found.url}/livez`, { signal: AbortSignal.timeout(2_000) }).catch(() => null)
-  await answer?.body?.cancel()
-  return answer?.ok ? found : null
+  const late = AbortSignal.timeout(answerMs)
+  try {
+    const text = await textOf(await fetch(`${found.url}/livez`, { signal: late }), 2 * answerMs)
+    const { isAlive } = JSON.parse(text) as { readonly isAlive?: unknown }
+    return isAlive === true ? { ...found, isSilent: false } : null
+  } catch {
+    // Not reached, or somebody else is there.
+    return late.aborted ? { ...found, isSilent: true } : null
+  }
 }
 
 /** The token that a killed server made up: whoever waits for its return need not ask again. */

@@ -1,9 +1,13 @@
 // Commands and a server that says nothing: it is told while it is waited for, and given up with the way out.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { tellingOf } from '../../src/cli/cli-error.ts'
 import { reach } from '../../src/cli/connect.ts'
 import { followRun } from '../../src/cli/follow-run.ts'
 import { Printer } from '../../src/cli/print.ts'
+import { runningServer } from '../../src/cli/server-file.ts'
 import { startSilent, type Silent } from '../server/silent.ts'
 
 let server: Silent
@@ -29,6 +33,20 @@ test('who waits for a run is told that nothing is heard, and how to go on', asyn
   expect(tellingOf(error).hint).toMatch(
     /--patience gives it more time.*\nIt goes on without us: homeostat run 2s-1 --wait/,
   )
+})
+
+test('a server at a standstill still has its data folder; something else at its address has not', async () => {
+  const data = mkdtempSync(join(tmpdir(), 'homeostat-standstill-'))
+  const recorded = (url: string) =>
+    writeFileSync(join(data, 'server.json'), JSON.stringify({ url, pid: process.ppid, token: 'secret' }))
+  recorded(server.url)
+  expect(await runningServer(data, 100)).toMatchObject({ pid: process.ppid, isSilent: true })
+  const other = await startSilent((to) => to.end('HTTP/1.1 200 OK\r\ncontent-length: 12\r\n\r\n<p>Hello</p>'))
+  recorded(other.url)
+  expect(await runningServer(data, 60_000)).toBeNull()
+  await other.close()
+  expect(await runningServer(data, 60_000)).toBeNull()
+  rmSync(data, { recursive: true })
 })
 
 test('patience is a number of seconds', async () => {

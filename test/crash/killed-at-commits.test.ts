@@ -2,12 +2,14 @@
 import { cpSync, rmSync } from 'node:fs'
 import { afterEach, expect, test } from 'vitest'
 import { audit, callsByKey } from './audit.ts'
+import { bundleWorker } from './bundled-worker.ts'
 import { Client, freshFolder } from './client.ts'
 import type { DeathAt } from './dying-store.ts'
 import { inTurn, until } from './in-turn.ts'
 import { endAll } from './worker-handle.ts'
 import { World } from './world.ts'
 
+bundleWorker()
 afterEach(endAll)
 
 /** Nothing may be in transition for longer. */

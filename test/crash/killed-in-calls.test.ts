@@ -2,12 +2,14 @@
 import { cpSync, rmSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
 import { audit, callsByKey, untilSettled, withStore } from './audit.ts'
+import { bundleWorker } from './bundled-worker.ts'
 import { Client, freshFolder } from './client.ts'
 import type { DriverOrders } from './driver.ts'
 import { inTurn } from './in-turn.ts'
 import { endAll, WorkerHandle } from './worker-handle.ts'
 import { World } from './world.ts'
 
+bundleWorker()
 afterEach(endAll)
 
 const settings = { leaseMs: 1_500, healEveryMs: 200 }

@@ -21,8 +21,13 @@ export interface Acknowledged {
   readonly begun: number
 }
 
-const program = fileURLToPath(new URL('./worker-process.ts', import.meta.url))
+let program = fileURLToPath(new URL('./worker-process.ts', import.meta.url))
 const living = new Set<ChildProcess>()
+
+/** Workers that are started from now on are this file (bundled-worker.ts). */
+export function startFrom(file: string): void {
+  program = file
+}
 
 /** For afterEach: whatever a failed test left behind. Only processes that were started here. */
 export function endAll(): void {

@@ -14,7 +14,7 @@ function watched(keepHistoryMs: number) {
   const removeHistory = async ({ before, keysBefore, signal }: Retention): Promise<Removed> => {
     signals.push(signal!)
     asked.push({ before, keysBefore })
-    return { events: asked.length === 1 ? 7 : 0, runs: 0, keys: 0 }
+    return { events: asked.length === 1 ? 7 : 0, runs: 0, keys: 0, late: 0 }
   }
   const store = { removeHistory } as unknown as Store
   const historian = new Historian({ store, clock, log: (...line) => void told.push(line), keepHistoryMs })
@@ -31,7 +31,7 @@ test('what is older than wanted is removed every hour, but not at the start, and
   expect(asked).toEqual([{ before: first, keysBefore: first }])
   await clock.advance(hour)
   expect(asked.at(-1)).toEqual({ before: first + hour, keysBefore: first + hour })
-  expect(told).toEqual([['info', 'old history was removed', { events: 7, runs: 0, keys: 0 }]])
+  expect(told).toEqual([['info', 'old history was removed', { events: 7, runs: 0, keys: 0, late: 0 }]])
   expect(signals.map(({ aborted }) => aborted)).toEqual([false, false])
   await historian.stop()
   expect(signals.map(({ aborted }) => aborted)).toEqual([true, true])

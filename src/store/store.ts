@@ -238,8 +238,8 @@ export interface Removed {
   readonly events: number
   readonly runs: number
   readonly keys: number
-  /** Late results; left out by a store that keeps them. */
-  readonly late?: number | undefined
+  /** Late results. */
+  readonly late: number
 }
 
 /** Clocks of processes differ: what is younger than the oldest live run by less than this stays too. */

@@ -1,6 +1,7 @@
 // Where history is kept and for how long: partitions are made ahead of the events that go there, and dropped or emptied when all in
 // them is older than wanted. What a live run has written stays.
 import { systemClock, type Millis } from '../../base/clock.ts'
+import type { LateResult } from '../../decision/state.ts'
 import { retentionSkewMs, type Removed, type Retention } from '../store.ts'
 import type { Chunk } from './event-log.ts'
 import { chunkOf } from './states.ts'
@@ -80,7 +81,7 @@ export class History {
   remove(wanted: Retention): Promise<Removed> {
     return this.alone(async (wire) => {
       const [mine] = await wire.query(`select pg_try_advisory_lock(${historyLock})::int`)
-      if (Number(mine![0]) === 0) return { events: 0, runs: 0, keys: 0 }
+      if (Number(mine![0]) === 0) return { events: 0, runs: 0, keys: 0, late: 0 }
       try {
         return await this.removeAlone(wire, wanted)
       } finally {
@@ -99,6 +100,7 @@ export class History {
       events: await removeEvents(wire, cut, remove),
       runs: await remove('run', `substring(body from '^\\[([^],]*)')::float8 < $1::float8`, before),
       keys: wanted.keysBefore === undefined ? 0 : await remove('key', 'at < $1::float8', wanted.keysBefore),
+      late: await removeLate(wire, before, wanted.signal),
     }
   }
 }
@@ -169,5 +171,17 @@ async function deleteRows(
     )
     removed += rows.length
     if (rows.length < rowsAtOnce || signal?.aborted) return removed
+  }
+}
+
+/** The oldest first, up to the first that is young enough: by what clocks differ, some go a little later. */
+async function removeLate(wire: Wire, before: Millis, signal: AbortSignal | undefined): Promise<number> {
+  for (let removed = 0; ;) {
+    const rows = await wire.query(`select id, body from late order by id limit ${rowsAtOnce}`)
+    const kept = rows.findIndex(([, body]) => (JSON.parse(body!) as LateResult).at >= before)
+    const old = kept < 0 ? rows : rows.slice(0, kept)
+    if (old.length === 0 || signal?.aborted) return removed
+    await wire.query('delete from late where id <= $1::int8', [old.at(-1)![0]!])
+    removed += old.length
   }
 }

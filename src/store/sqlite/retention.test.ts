@@ -4,15 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { retentionPromises } from '../../testing/store-retention-promises.ts'
-import {
-  changed,
-  sampleBatch,
-  sampleEvent,
-  sampleKinds,
-  sampleResource,
-  sampleRun,
-} from '../../testing/store-samples.ts'
-import { emptyBatch } from '../store.ts'
+import { sampleBatch, sampleEvent, sampleKinds, sampleResource } from '../../testing/store-samples.ts'
 import { openSqliteStore } from './sqlite-store.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'homeostat-'))
@@ -25,27 +17,6 @@ const open = async (name: string) => {
 }
 
 retentionPromises(open)
-
-test('late results go with the history of their time; those of a live run stay', async () => {
-  const store = await open('late')
-  const hour = 3_600_000
-  const live = sampleResource(2, { status: 'creating', run: sampleRun({ acceptedAt: 400 * hour }) })
-  const late = (no: number, hours: number) => ({ no, epoch: 1, call: 'c', at: hours * hour, outcome: { kind: 'done' } })
-  const kept = async (no: number) => (await store.lateResults(no)).map(({ at }) => at / hour)
-  await store.commit(sampleBatch([sampleResource(1), live].map((after) => ({ before: null, after }))))
-  await store.commit({ ...emptyBatch, late: Array.from({ length: 500 }, (_, n) => late(n < 450 ? 1 : 2, n)) })
-  expect(await store.removeHistory!({ before: 300 * hour })).toEqual({ events: 0, runs: 0, keys: 0, late: 300 })
-  expect((await kept(1))[0]).toBe(300)
-  await store.removeHistory!({ before: 1_000 * hour })
-  expect((await kept(1))[0]).toBe(400)
-  expect(await kept(2)).toHaveLength(50)
-  await store.commit(sampleBatch([{ before: live, after: changed(live, { status: 'available', run: null }) }]))
-  await store.removeHistory!({ before: 1_000 * hour })
-  expect([await kept(1), await kept(2)]).toEqual([[], []])
-  await store.commit({ ...emptyBatch, late: [late(1, 2_000)] })
-  expect(await kept(1)).toEqual([2_000])
-  await store.close()
-})
 
 test('a long history goes in several transactions, beside commits; numbers go on, and other handles see it', async () => {
   const [store, other] = [await open('long'), await open('long')]

@@ -46,11 +46,11 @@ test.each([
 ])('%j is known', (given) => expect(told(given)).toBeNull())
 
 test.each([
-  [{ size: 1, lable: 'x' }, 'It does not fit: lable: there is no such name. Did you mean label?'],
-  [{ sise: 1 }, 'It does not fit: sise: there is no such name. Did you mean size?'],
+  [{ size: 1, lable: 'x' }, "It does not fit: lable: there is no such name. Did you mean 'label'?"],
+  [{ sise: 1 }, "It does not fit: sise: there is no such name. Did you mean 'size'?"],
   [
     { disks: [{ sizeGb: 1 }, { colour: 1 }] },
-    'It does not fit: disks.1.colour: there is no such name. There is: sizeGb.',
+    'It does not fit: disks.1.colour: there is no such name. Known are: sizeGb.',
   ],
   [{ counts: { worker: { max: 1 } } }, 'counts.worker.max: there is no such name.'],
   [{ piped: { b: 1 } }, 'piped.b: there is no such name.'],

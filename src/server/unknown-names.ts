@@ -1,7 +1,6 @@
 // Names in what somebody sent that a lifecycle's own schema does not know. An object of zod drops them without a word: whoever has
 // mistyped a name would be told 'accepted', and what he gave be lost. Schemas that are made otherwise judge for themselves.
 // So with the names that a fault switch is set for: one that no declaration has would never break anything.
-import { editDistance } from '../base/edit-distance.ts'
 import { HomeostatError, type ErrorCode } from '../base/errors.ts'
 import { functionsOf } from '../engine/start-checks.ts'
 import { didYouMean } from '../lifecycle/fault.ts'
@@ -27,9 +26,7 @@ export function refuseUnknown(code: ErrorCode, what: string, schema: unknown, gi
   const [odd] = unknownIn(schema, given, '')
   if (odd === undefined) return
   const { path, known } = odd
-  const near = known.filter((name) => editDistance(name.toLowerCase(), odd.name.toLowerCase()) <= 2)
-  const hint = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : `There is: ${known.join(', ') || 'nothing'}.`
-  const message = `${what} fit: ${path}: there is no such name. ${hint}`
+  const message = `${what} fit: ${path}: there is no such name. ${didYouMean(odd.name, known)}`
   throw new HomeostatError(code, message, { details: [`${path}: there is no such name`] })
 }
 

@@ -172,7 +172,7 @@ describe('asked', () => {
     ['orphans adopt --reason x', 2, "missing required argument 'orphans'"],
     ['create volume --input x=1 size=1', 2, 'What follows --input belongs to it'],
     ['create volume --operation frob size=1', 4, "no operation 'frob' that creates"],
-    ['create volume --id x siez=1 size=1', 2, 'Did you mean size?'],
+    ['create volume --id x siez=1 size=1', 2, "Did you mean 'size'?"],
   ])('%s: says what is wrong, once, and the way out', async (line, exit, words) => {
     const told = await terminal.ask(line)
     expect(told).toMatchObject({ exit, out: '' })

@@ -351,13 +351,13 @@ test('a name that the schema does not know is refused, not dropped: it may be a 
   const made = await create('b-1', { properties: { size: 1, lable: 'x' } })
   expect(made.json).toMatchObject({
     code: 'properties_invalid',
-    detail: 'The properties of the new shop.box do not fit: lable: there is no such name. Did you mean label?',
+    detail: "The properties of the new shop.box do not fit: lable: there is no such name. Did you mean 'label'?",
   })
   await ended((await create('b-1')).json.run.id)
   const grow = (body: object) => shop.ask('POST', '/v1/resources/shop.box/b-1:grow', { body })
   expect((await grow({ size: 2, sise: 3 })).json).toMatchObject({
     code: 'input_invalid',
-    detail: expect.stringContaining('Did you mean size?'),
+    detail: expect.stringContaining("Did you mean 'size'?"),
   })
   // Reasons come in order: first whether it is there, and may be asked.
   const seal = (id: string) => shop.ask('POST', `/v1/resources/shop.box/${id}:grow`, { body: { nix: 1 } })

@@ -37,13 +37,14 @@ test('whatever is the last word of a connection: a change that is asked for agai
   const shop = await openShop()
   closing.push(() => shop.close())
   const straight = createClient({ url: shop.url, token: adminToken, lifecycles })
-  for (let parts = 0; parts < 8; parts++) {
+  const asks = Array.from({ length: 8 }, async (_, parts) => {
     const dying = await kept(startDying(Number(new URL(shop.url).port), () => parts))
-    const client = clientOf(dying, { retries: 10 })
+    const client = clientOf(dying, { retries: 10, patienceMs: 500 })
     const one = await client.box.create({ properties: { size: 1 } })
     await straight.wait(one.run!)
     await client.box.with({ key: `grow-${parts}` }).grow(one.resource.id, { size: 2 })
-  }
+  })
+  await Promise.all(asks)
   expect((await straight.box.list({ total: 'true' })).total).toBe(8)
   expect(shop.hands.calls.filter(({ step }) => step === 'stretch')).toHaveLength(8)
 })

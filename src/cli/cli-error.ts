@@ -42,14 +42,17 @@ interface Details {
   readonly details?: { readonly allowed?: readonly string[] }
   /** The address of a server that does not answer. */
   readonly unreached?: string
+  /** What was asked of it changes something, and was sent. */
+  readonly mayBeDone?: boolean
 }
 
 function hintOf({ code, details, message }: HomeostatError): string {
-  const { violations = [], details: inner, unreached } = (details ?? {}) as Details
+  const { violations = [], details: inner, unreached, mayBeDone } = (details ?? {}) as Details
   // The first of them stand in the message already.
   const lines = violations.map((one) => `${one.path}: ${one.message}`).filter((line) => !message.includes(line))
   if (inner?.allowed !== undefined && inner.allowed.length > 0) lines.push(`Allowed now: ${inner.allowed.join(', ')}.`)
   if (code === 'unauthenticated') lines.push('Give a token with --token or HOMEOSTAT_TOKEN.')
+  if (mayBeDone) lines.push('Whether it was done is not known: look before you ask again.')
   if (unreached !== undefined)
     lines.push(
       'Does a server run there, and is it well? homeostat doctor looks. --patience gives it more time, --url names another.',

@@ -143,8 +143,11 @@ export class HttpClient {
   /** Until an answer was read: one that breaks off, or does not come, is asked for again. */
   async #ask<T>({ url, request, mayRepeat, patienceMs, signal, failed, read }: Asking<T>): Promise<T> {
     const { retries = 5, retryMs = 200, fetch = globalThis.fetch } = this.#options
+    let mayBeDone = false
     for (let tries = 0; ; tries++) {
       const isLast = !mayRepeat || tries >= retries
+      // What is given up before it begins is not sent.
+      const isSent = request.method !== 'GET' && !signal?.aborted
       let after = 0
       try {
         const answer = await headOf(fetch, url, { ...request, ...(signal === undefined ? {} : { signal }) }, patienceMs)
@@ -155,7 +158,8 @@ export class HttpClient {
         failed?.(problem)
       } catch (error) {
         if (error instanceof HomeostatError) throw error
-        const unreached = this.#unreached(url, error)
+        mayBeDone ||= isSent && !isUnsent(error)
+        const unreached = this.#unreached(url, error, mayBeDone)
         if (isLast || signal?.aborted) throw unreached
         failed?.(unreached)
       }
@@ -163,8 +167,8 @@ export class HttpClient {
     }
   }
 
-  #unreached(url: string, cause: unknown): HomeostatError {
-    const details = { unreached: this.url }
+  #unreached(url: string, cause: unknown, mayBeDone: boolean): HomeostatError {
+    const details = { unreached: this.url, mayBeDone }
     return new HomeostatError('store_unavailable', `${url} does not answer: ${wordsOf(cause)}.`, { cause, details })
   }
 
@@ -183,6 +187,10 @@ interface Asking<T> {
   readonly failed?: ((error: HomeostatError) => void) | undefined
   readonly read: (response: Response, patienceMs: number) => Promise<T>
 }
+
+/** Nothing of it was sent: there was no connection. */
+const isUnsent = (error: unknown): boolean =>
+  ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN'].includes((error as { cause?: { code?: string } }).cause?.code ?? '')
 
 const wordsOf = (error: unknown): string => {
   const { message, cause } = error as { message?: string; cause?: { message?: string; code?: string } }

@@ -8,6 +8,7 @@ import { reach } from '../../src/cli/connect.ts'
 import { followRun } from '../../src/cli/follow-run.ts'
 import { Printer } from '../../src/cli/print.ts'
 import { runningServer } from '../../src/cli/server-file.ts'
+import { HttpClient } from '../../src/client.ts'
 import { startSilent, type Silent } from '../server/silent.ts'
 
 let server: Silent
@@ -33,6 +34,17 @@ test('who waits for a run is told that nothing is heard, and how to go on', asyn
   expect(tellingOf(error).hint).toMatch(
     /--patience gives it more time.*\nIt goes on without us: homeostat run 2s-1 --wait/,
   )
+})
+
+test('who asked for a change is told that it may have been done, unless nobody was there', async () => {
+  const hintOf = async (url: string, patienceMs: number) => {
+    const api = new HttpClient({ url, retries: 0, patienceMs })
+    return tellingOf(await api.call('clearFaults', {}).catch((thrown: unknown) => thrown)).hint
+  }
+  expect(await hintOf(server.url, 50)).toContain('Whether it was done is not known')
+  const gone = await startSilent('accepts and says nothing')
+  await gone.close()
+  expect(await hintOf(gone.url, 60_000)).not.toContain('Whether')
 })
 
 test('a server at a standstill still has its data folder; something else at its address has not', async () => {

@@ -53,9 +53,12 @@ async function follow(signal: AbortSignal): Promise<void> {
     events = items.toReversed()
   }
   tell()
+  let times = 0
   const onState = (told: 'live' | 'lost') => {
     state = told === 'live' ? 'live' : 'connecting'
     tell()
+    // After a pause it may be a server of another version that answers: also what no event tells of is read anew.
+    if (told === 'live' && ++times > 1) void queries.invalidateQueries()
   }
   for await (const event of watchEvents(api, { after: last, signal, onState })) take(event)
 }

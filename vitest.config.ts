@@ -51,6 +51,7 @@ export default defineConfig({
     // Most tests wait for processes, not for the processor: two at a time would leave a part of two cores unused.
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
+    globalSetup: ['test/console/browser.ts'],
     // Processes that tests start find what others have compiled, in the place where the command line keeps it: half of their start.
     env: { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') },
     testTimeout: 60_000,

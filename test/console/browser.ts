@@ -31,8 +31,20 @@ interface Packed {
 }
 
 export async function launchBrowser(): Promise<Browser> {
+  const executablePath = await browserFile()
+  if (system.includes(executablePath)) return chromium.launch({ executablePath, args: flags })
+  return chromium.launch({
+    executablePath,
+    // Not the package's own arguments: those for graphics crash as an ordinary user.
+    args: ['--headless=shell', '--no-zygote', ...flags],
+    env: { ...process.env, LANG: 'en_US.UTF-8', LC_ALL: 'en_US.UTF-8' } as Record<string, string>,
+  })
+}
+
+/** The program, fetched and unpacked where there is none. Not by two at a time: the second would find half of it. */
+async function browserFile(): Promise<string> {
   const found = system.find((path) => path !== undefined && existsSync(path))
-  if (found !== undefined) return chromium.launch({ executablePath: found, args: flags })
+  if (found !== undefined) return found
   const folder = resolve('.cache/chromium')
   const module = `${folder}/node_modules/@sparticuz/chromium`
   if (!existsSync(module)) fetchChromium(folder)
@@ -41,12 +53,12 @@ export async function launchBrowser(): Promise<Browser> {
   const file = ['build/index.js', 'build/esm/index.js'].map((name) => `${module}/${name}`).find(existsSync)!
   const { default: packed } = (await import(pathToFileURL(file).href)) as { readonly default: Packed }
   packed.setGraphicsMode = false
-  return chromium.launch({
-    executablePath: await packed.executablePath(),
-    // Not the package's own arguments: those for graphics crash as an ordinary user.
-    args: ['--headless=shell', '--no-zygote', ...flags],
-    env: { ...process.env, LANG: 'en_US.UTF-8', LC_ALL: 'en_US.UTF-8' } as Record<string, string>,
-  })
+  return packed.executablePath()
+}
+
+/** Before all tests (vitest.config.ts): several files want a browser at once. */
+export default async function setup(): Promise<void> {
+  await browserFile()
 }
 
 function fetchChromium(folder: string): void {

@@ -1,5 +1,6 @@
 // The client and a server that falls silent without hanging up: every call ends, every change happens once, every event is heard.
 import { afterEach, expect, test, vi } from 'vitest'
+import type { HomeostatError } from '../../src/base/errors.ts'
 import { createClient, type CloudEvent } from '../../src/client.ts'
 import { allBehaviours, startDying, startSilent, type Silent } from './silent.ts'
 import { adminToken, openShop, shop as lifecycles } from './workshop.ts'
@@ -19,12 +20,11 @@ const clientOf = ({ url }: { readonly url: string }, more: object = {}) =>
 
 test.each(allBehaviours)('a server that %s: each call is given up with the reason', async (behaviour) => {
   const client = clientOf(await kept(startSilent(behaviour)), { retries: 0 })
-  const given = {
-    code: 'store_unavailable',
-    message: expect.stringMatching(/does not answer: (nothing was|its answer)/),
-  }
   const calls = [client.box.list(), client.box.create({ properties: { size: 1 } })]
-  for (const call of await Promise.allSettled(calls)) expect(call).toMatchObject({ reason: given })
+  // Only its words are compared: an error leads to connections and all that hangs on them, too much to print.
+  const told = calls.map((call) => call.then(String, ({ code, message }: HomeostatError) => `${code}: ${message}`))
+  for (const words of await Promise.all(told))
+    expect(words).toMatch(/^store_unavailable: .* does not answer: (nothing was|its answer)/)
 })
 
 test('waiting for a run ends in its own time, however patient the client is', async () => {

@@ -23,11 +23,10 @@ const behaviours = {
   },
   'does not come to an end': (to: Socket) => {
     to.write(json('transfer-encoding: chunked'))
-    const part = `100000\r\n${' '.repeat(0x100000)}\r\n`
-    const more = (): void => {
-      if (!to.destroyed) to.write(part, more)
-    }
-    more()
+    // Only while it is taken: what nobody takes would pile up here.
+    const part = `10000\r\n${' '.repeat(0x10000)}\r\n`
+    const more = setInterval(() => to.writableLength === 0 && to.write(part), 1)
+    to.once('close', () => clearInterval(more))
   },
 } as const
 export type Behaviour = keyof typeof behaviours

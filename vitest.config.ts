@@ -48,8 +48,8 @@ export default defineConfig({
   },
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'catalogues/**/*.test.ts'],
-    // Most tests wait for processes, not for the processor: two at a time would leave a part of two cores unused.
-    maxWorkers: 3,
+    // Most tests wait for processes, not for the processor; but with three at a time those that race the clock have too little of it.
+    maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     globalSetup: ['test/console/browser.ts'],
     // Processes that tests start find what others have compiled, in the place where the command line keeps it: half of their start.

@@ -172,7 +172,7 @@ test.concurrent('1.4: 200 leases that start and end seconds apart, deleted in an
     const accepted = [
       ...(await run({ ...common, seed: 4, operations: 1_000, prefix: 'a' }, 160)),
       ...(await run({ ...common, seed: 5, operations: 1_000, prefix: 'b' }, 160)),
-      ...(await run({ ...common, seed: 6, operations: 220, prefix: 'c' }, null)),
+      ...(await run({ ...common, seed: 6, operations: 320, prefix: 'c' }, null)),
     ]
     const records = await recordsIn(folder)
     judgeRecords(records, accepted)

@@ -376,7 +376,7 @@ test(
     const questions = fetched.length
     letGo()
     // The banner and what reads ahead both ask once a second.
-    await expect.poll(() => fetched.slice(questions).filter((one) => one === '/livez').length).toBeGreaterThan(3)
+    await expect.poll(() => fetched.slice(questions).filter((one) => one === '/livez').length).toBeGreaterThan(5)
     expect(asked()).toEqual([])
     await scene.start()
     await expect.poll(() => asked().some((one) => one.startsWith('/assets/dev-'))).toBe(true)

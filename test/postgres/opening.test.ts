@@ -1,4 +1,6 @@
 // Opening a store: what it makes, what it refuses, and what it says an acknowledgement is worth.
+import { once } from 'node:events'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openPostgresStore } from '../../src/postgres.ts'
 import { sleep } from '../../src/base/clock.ts'
@@ -6,6 +8,7 @@ import { addressOf, shownAddress } from '../../src/store/postgres/address.ts'
 import { migrations } from '../../src/store/postgres/migrations.ts'
 import { mustBeNewEnough, mustSuit } from '../../src/store/postgres/suitability.ts'
 import { Wire } from '../../src/store/postgres/wire.ts'
+import { Wires } from '../../src/store/postgres/wires.ts'
 import { sampleBatch, sampleKinds, sampleResource } from '../../src/testing/store-samples.ts'
 import { ask } from './ask.ts'
 import { startPostgres, type PostgresServer } from './server.ts'
@@ -51,9 +54,29 @@ test('a store that is closed as soon as it is open leaves no connection behind',
   const before = await count()
   for (let i = 0; i < 5; i++)
     await (await openPostgresStore({ url: server.url, schema: 'brief', durability: 'none' })).close()
-  // The server may take its time to notice that a connection ended.
-  for (let looks = 0; (await count()) > before && looks < 100; looks++) await sleep(50)
+  // Nothing is on its way any more; the server may take its time to notice that a connection ended.
+  await expect.poll(count).toBe(before)
+  await sleep(50)
   expect(await count()).toBe(before)
+})
+
+test('closing does not wait for a connection that never comes', async () => {
+  const accepted: Socket[] = []
+  const silent = createServer((socket) => accepted.push(socket.resume()))
+  await once(silent.listen(0, '127.0.0.1'), 'listening')
+  const { port } = silent.address() as AddressInfo
+  const address = addressOf({ url: `postgres://postgres@127.0.0.1:${port}/postgres` })
+  const wires = new Wires(
+    (givenUp) => Wire.open({ address, settings: {}, statements: {}, openMs: 3_600_000, givenUp }),
+    1,
+  )
+  const opening = wires.warm()
+  opening.catch(() => {})
+  await expect.poll(() => accepted.length).toBe(1)
+  await wires.close()
+  await expect(opening).rejects.toThrow(/terminated/)
+  await expect.poll(() => accepted[0]!.closed).toBe(true)
+  silent.close()
 })
 
 test('a migration that fails leaves nothing behind', async () => {

@@ -60,7 +60,7 @@ export class Connections {
     const writers = { ...commitStatements, ...workerStatements, ...settingStatements, ...closerStatements }
     const answerMs = options.patienceMs ?? usualPatienceMs
     const wires = (settings: Readonly<Record<string, string>>, statements: Statements, size = 2) =>
-      new Wires(() => this.open({ settings, statements, answerMs }), size)
+      new Wires((givenUp) => this.open({ settings, statements, answerMs, givenUp }), size)
     this.commits = wires(this.committing, writers, options.commits)
     this.resolvers = wires(this.committing, resolverStatements)
     this.loads = wires(this.reading, loadStatements)

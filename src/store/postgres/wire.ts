@@ -24,12 +24,14 @@ export interface WireOptions {
   readonly openMs: number
   /** How long an answer may take before the connection is given up: one that went dead says nothing. Left out: as long as it takes. */
   readonly answerMs?: number
+  /** Opening is given up when it fires. */
+  readonly givenUp?: AbortSignal
 }
 
 /** A peer that is gone says nothing: the system asks after so long, and gives up after some minutes. For what may take long by itself. */
 const keepAliveMs = 10_000
 /** A goodbye that nobody hears. */
-const closeMs = 2_000
+export const closeMs = 2_000
 
 export class Wire {
   private readonly client: Client
@@ -55,7 +57,7 @@ export class Wire {
   }
 
   static async open(options: WireOptions): Promise<Wire> {
-    const { address, settings, openMs, onGone, onNotification } = options
+    const { address, settings, openMs, onGone, onNotification, givenUp } = options
     const client = new Client({
       ...address,
       connectionTimeoutMillis: openMs,
@@ -63,13 +65,15 @@ export class Wire {
       keepAliveInitialDelayMillis: keepAliveMs,
     })
     const wire = new Wire(client, options)
-    client.on('error', (error) => wire.isLost(error))
-    client.on('end', () => wire.isLost(new Error('the server has closed the connection')))
+    client.on('error', (error) => wire.lost(error))
+    client.on('end', () => wire.lost(new Error('the server has closed the connection')))
     client.on('notice', () => wire.notices++)
     client.on('notification', ({ payload }) => onNotification?.(payload ?? ''))
-    await client.connect()
-    connectionOf(client).on('parseComplete', () => wire.hasParsed())
+    const giveUp = () => wire.cut()
+    givenUp?.addEventListener('abort', giveUp, { once: true })
     try {
+      await client.connect()
+      connectionOf(client).on('parseComplete', () => wire.hasParsed())
       const sets = Object.entries(settings).map(([name, value]) => `set ${name} to ${value}`)
       if (sets.length > 0) await wire.within(openMs, client.query(sets.join(';')))
       if (onGone !== undefined) wire.onGone = onGone
@@ -79,6 +83,8 @@ export class Wire {
     } catch (error) {
       await wire.close()
       throw error
+    } finally {
+      givenUp?.removeEventListener('abort', giveUp)
     }
   }
 
@@ -150,7 +156,7 @@ export class Wire {
 
   /** Ends it at once, whatever is under way: the outcome of that is then unknown. */
   cut(): void {
-    this.isLost(new Error('it did not answer'))
+    this.lost(new Error('it did not answer'))
     connectionOf(this.client).stream.destroy()
   }
 
@@ -170,7 +176,7 @@ export class Wire {
     }
   }
 
-  private isLost(error: Error): void {
+  private lost(error: Error): void {
     if (!this.isOpen) return
     this.isOpen = false
     this.onGone(error)

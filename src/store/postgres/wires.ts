@@ -1,19 +1,25 @@
 // A few connections of one kind, opened when they are needed and replaced when they fail.
+import { systemClock } from '../../base/clock.ts'
 import { HomeostatError } from '../../base/errors.ts'
-import type { Wire } from './wire.ts'
+import { closeMs, type Wire } from './wire.ts'
 
 const closed = () => new HomeostatError('store_unavailable', 'The store is closed. Open it again.')
 
 export class Wires {
-  private readonly open: () => Promise<Wire>
+  private readonly open: (givenUp: AbortSignal) => Promise<Wire>
   private readonly size: number
   private readonly free: Wire[] = []
   private readonly waiting: ((wire: Wire | null) => void)[] = []
   private readonly all = new Set<Wire>()
   private opening = 0
+  /** What close waits for: connections on their way. */
+  private readonly underWay = new Set<Promise<Wire>>()
+  /** Closing waits for them no longer. */
+  private readonly givenUp = new AbortController()
   private isClosed = false
 
-  constructor(open: () => Promise<Wire>, size: number) {
+  /** Opening ends early when the signal that it is given fires. */
+  constructor(open: (givenUp: AbortSignal) => Promise<Wire>, size: number) {
     this.open = open
     this.size = size
   }
@@ -39,7 +45,9 @@ export class Wires {
   async close(): Promise<void> {
     this.isClosed = true
     for (const resolve of this.waiting.splice(0)) resolve(null)
-    await Promise.all([...this.all].map((wire) => wire.close().catch(() => {})))
+    const cancel = systemClock.after(closeMs, () => this.givenUp.abort())
+    await Promise.allSettled([...[...this.all].map((wire) => wire.close()), ...this.underWay])
+    cancel()
     this.all.clear()
     this.free.length = 0
   }
@@ -53,7 +61,11 @@ export class Wires {
         this.all.delete(wire)
         continue
       }
-      if (this.all.size + this.opening < this.size) return this.add()
+      if (this.all.size + this.opening < this.size) {
+        const added = this.add()
+        this.underWay.add(added)
+        return added.finally(() => this.underWay.delete(added))
+      }
       const given = await new Promise<Wire | null>((resolve) => this.waiting.push(resolve))
       if (given?.isOpen) return given
       if (given !== null) this.all.delete(given)
@@ -63,7 +75,7 @@ export class Wires {
   private async add(): Promise<Wire> {
     this.opening++
     try {
-      const wire = await this.open()
+      const wire = await this.open(this.givenUp.signal)
       if (this.isClosed) {
         // Nobody else would close it: it was still on its way.
         await wire.close().catch(() => {})

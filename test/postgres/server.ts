@@ -152,7 +152,7 @@ export class PostgresServer {
 export async function startPostgres(options: ServerOptions = {}): Promise<PostgresServer> {
   const programs = findPrograms()
   const { account } = programs
-  const folder = mkdtempSync(join(tmpdir(), 'homeostat-pg-'))
+  const folder = mkdtempSync(join(temporaryFor(account), 'homeostat-pg-'))
   if (account.uid !== undefined) chownSync(folder, account.uid, account.gid!)
   const data = join(folder, 'data')
   if (options.from === undefined) initialise(programs, data, folder)
@@ -233,14 +233,24 @@ function makeExecutable(file: string): void {
   }
 }
 
-/** A folder that the server's account can enter: the given one, else a copy. */
+/** A folder for temporary files that the server's account can enter: root's own may be closed to all others. */
+function temporaryFor(account: Account): string {
+  if (account.uid === undefined) return tmpdir()
+  const places = [tmpdir(), '/tmp', '/var/tmp']
+  const found = places.find((place) => spawnSync('test', ['-x', place], account).status === 0)
+  if (found !== undefined) return found
+  throw new Error(`The user nobody, as whom PostgreSQL runs here, can enter none of ${places.join(', ')}. Set TMPDIR.`)
+}
+
+/** A folder of programs that the server's account can enter: the given one, else a copy. */
 function withinReach(bin: string, account: Account): string {
   if (account.uid === undefined) return bin
   if (spawnSync(join(bin, 'initdb'), ['--version'], account).status === 0) return bin
-  const copy = join(tmpdir(), 'homeostat-pg-programs')
+  const temporary = temporaryFor(account)
+  const copy = join(temporary, 'homeostat-pg-programs')
   if (!existsSync(copy)) {
     // Under another name first: several tests may be at it at once.
-    const fresh = mkdtempSync(join(tmpdir(), 'homeostat-pg-programs-'))
+    const fresh = mkdtempSync(join(temporary, 'homeostat-pg-programs-'))
     chmodSync(fresh, 0o755)
     cpSync(resolve(dirname(join(bin, 'initdb')), '..'), fresh, { recursive: true, verbatimSymlinks: true })
     try {

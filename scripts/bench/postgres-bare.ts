@@ -1,7 +1,8 @@
 // The limit of this machine on PostgreSQL: the same operation written by hand, with nothing but its rows. An operation is inserted, then
 // four times a step row is inserted and the operation updated; what gathers while a connection is free is one transaction and one round
 // trip, a statement per table with its rows as arrays. No history, rules, fences or checks of input. The plans by index are forced, as
-// the store has them: without that the planner reads whole tables and the figure moves by three times.
+// the store has them: without that the planner reads whole tables and the figure moves by three times. The tables are plain, as those of
+// the bare loop are that the goals were set by; the same with room in its pages for updates, as the store has it, is measured too.
 import { addressOf } from '../../src/store/postgres/address.ts'
 import type { Step } from '../../src/store/postgres/pipeline.ts'
 import { commitSettings } from '../../src/store/postgres/statements.ts'
@@ -22,10 +23,13 @@ interface Waiting {
   readonly done: () => void
 }
 
-const tables = `create schema bare;
-  create table bare.op (no bigint primary key, name text not null, input text not null, status text not null, step integer not null,
-    at float8 not null) with (fillfactor = 45);
-  create table bare.step (op bigint not null, step integer not null, result text not null, at float8 not null, primary key (op, step));`
+/** How full the pages of operations are when they are new, in percent: what is left is for their updates. */
+export type Filled = 100 | 45
+
+const tablesOf = (schema: string, filled: Filled) => `create schema ${schema};
+  create table ${schema}.op (no bigint primary key, name text not null, input text not null, status text not null, step integer not null,
+    at float8 not null) with (fillfactor = ${filled});
+  create table ${schema}.step (op bigint not null, step integer not null, result text not null, at float8 not null, primary key (op, step));`
 
 const statements = {
   begin: `insert into op (no, name, input, status, step, at) select no, 'create', '{"sizeGb":10}', 'running', 0, at
@@ -48,12 +52,13 @@ export class PostgresBare {
     this.#free = [...wires]
   }
 
-  static async open(url: string): Promise<PostgresBare> {
+  static async open(url: string, filled: Filled): Promise<PostgresBare> {
+    const schema = `bare_${filled}`
     const address = addressOf({ url })
     const first = await Wire.open({ address, settings: {}, statements: {}, openMs: 5_000 })
-    await first.query(tables)
+    await first.query(tablesOf(schema, filled))
     await first.close()
-    const settings = { ...commitSettings, search_path: 'bare', synchronous_commit: 'on' }
+    const settings = { ...commitSettings, search_path: schema, synchronous_commit: 'on' }
     const open = () => Wire.open({ address, settings, statements, openMs: 5_000 })
     return new PostgresBare(await Promise.all(Array.from({ length: connections }, open)))
   }

@@ -9,12 +9,11 @@
 import { systemClock } from '../../base/clock.ts'
 import { HomeostatError } from '../../base/errors.ts'
 import type { Batch, CommitAnswer } from '../store.ts'
+import { CommitSteps } from './commit-steps.ts'
 import { codeOf, isDeadlock, isMismatch, isUndone, translated } from './failures.ts'
-import type { Row, Step } from './pipeline.ts'
+import { Abandoned, type Row } from './pipeline.ts'
 import { planOf, unknownShapes, type Plan } from './planner.ts'
 import { UnknownShape, type Shapes } from './shapes.ts'
-import { Columns, formFor, stepOf } from './sheet.ts'
-import { checkingParts, writingParts } from './statements.ts'
 import { numbersOf } from './texts.ts'
 import type { Verifier } from './verifier.ts'
 import type { Wire } from './wire.ts'
@@ -90,15 +89,16 @@ export class Committer {
   private async attempt(plan: Plan, batch: Batch): Promise<Outcome> {
     const { wires, handle, shapes } = this.parts
     const id = handle * 2 ** 32 + ++this.batches
-    const { steps, numberedAt } = stepsOf(plan, batch, id, shapes.judged)
+    const steps = new CommitSteps(plan, batch, id, shapes.judged)
     const outcome = await wires.use(async (wire): Promise<Outcome | 'unknown'> => {
       const noticed = wire.noticesSeen
       try {
         const results = await wire.run(steps)
         // A warning with a commit says that it may not be where it should be.
         if (wire.noticesSeen !== noticed) return 'unknown'
-        return { is: 'committed', base: baseOf(results[numberedAt]!) }
+        return { is: 'committed', base: baseOf(results[steps.numberedAt]!) }
       } catch (error) {
+        if (error instanceof Abandoned) throw error.cause
         if (!isUndone(error) || wire.noticesSeen !== noticed) {
           if (error instanceof HomeostatError) throw error
           this.parts.log(`a commit's outcome is unknown: ${(error as Error).message}`)
@@ -175,46 +175,6 @@ export const resolverStatements = {
   forestall: 'insert into commit (batch, n) values ($1::int8, null)',
   confirm: 'update commit set at = clock_timestamp() where batch = $1::int8',
   baseOf: 'select n from commit where batch = $1::int8',
-}
-
-function stepsOf({ sheet }: Plan, batch: Batch, id: number, judged: number): { steps: Step[]; numberedAt: number } {
-  const steps: Step[] = []
-  const own = String(id)
-  for (const name of writingParts) {
-    const columns = sheet.find(name)
-    if (columns === null) continue
-    const after: string[] = []
-    if (name === 'steps' || name === 'ledgerSteps' || name === 'changes' || name === 'ends')
-      after.push(own, String(columns.count))
-    else if (name === 'newStates') after.push(own)
-    else if (name === 'recordChanges' || name === 'recordDeletes') after.push(String(columns.count))
-    steps.push(stepOf(name === 'ends' ? 'changes' : name, columns, ...after))
-  }
-  const numberedAt = steps.length
-  const heads = [String(batch.events.length), String(batch.ended.length), String(judged), own]
-  const events = sheet.find('events') ?? new Columns('events')
-  const runs = sheet.find('runs')
-  const form = runs === null ? formFor(events) : formFor(events, runs)
-  steps.push({
-    name: (runs === null ? 'number' : 'numberEnds') + form.mark,
-    values: [...heads, ...events.values(form), ...(runs === null ? [] : runs.values(form))],
-  })
-  for (const name of ['tally', 'journal'] as const) {
-    const columns = sheet.find(name)
-    if (columns !== null) steps.push(stepOf(name, columns))
-  }
-  const members = {
-    parents: sheet.find('childMembers')?.count ?? 0,
-    linkTargets: sheet.find('linkMembers')?.count ?? 0,
-  }
-  for (const name of checkingParts) {
-    const columns = sheet.find(name)
-    if (columns === null) continue
-    if (name === 'parents' || name === 'linkTargets') steps.push(stepOf(name, columns, String(members[name])))
-    else if (name.startsWith('absent')) steps.push(stepOf(name, columns))
-    else steps.push(stepOf(name, columns, String(columns.count)))
-  }
-  return { steps, numberedAt }
 }
 
 const baseOf = (rows: readonly Row[]): number => Number(rows[0]![0])

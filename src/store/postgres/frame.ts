@@ -27,10 +27,12 @@ export class Frame {
   #bytes = Buffer.allocUnsafeSlow(startBytes)
   #view = new DataView(this.#bytes.buffer)
   #at = 0
+  /** What comes before this was taken to be sent. */
+  #taken = 0
 
   /** Whatever was in it is over. */
   begin(): void {
-    this.#at = 0
+    this.#at = this.#taken = 0
     if (this.#bytes.length > keptBytes) this.#take(Buffer.allocUnsafeSlow(startBytes))
   }
 
@@ -73,11 +75,18 @@ export class Frame {
     this.#end(executing)
   }
 
-  /** The end of the transaction; all that is to be sent. */
-  finished(): Buffer {
+  /** What is to be sent and was not taken yet. It stays as it is until the frame begins anew. */
+  take(): Buffer {
+    const from = this.#taken
+    this.#taken = this.#at
+    return this.#bytes.subarray(from, this.#at)
+  }
+
+  /** The end of the transaction; what is left to be sent. */
+  finish(): Buffer {
     this.#room(8)
     this.#end(this.#message(sync))
-    return this.#bytes.subarray(0, this.#at)
+    return this.take()
   }
 
   nothing(): void {

@@ -20,7 +20,8 @@ export async function closeIncident(
   shapes: Shapes,
   { no, kind, beside }: { readonly no: No; readonly kind: Incident['kind']; readonly beside: Beside },
 ): Promise<boolean> {
-  const { sheet } = planOf({ ...emptyBatch, ...beside }, shapes)
+  const { sheet, putRest } = planOf({ ...emptyBatch, ...beside }, shapes)
+  putRest()
   const steps: Step[] = [{ name: 'closeIncident', values: [String(no), kind] }]
   const add = (name: 'newRecords' | 'recordChanges' | 'recordDeletes' | 'journal' | 'absentRecords') => {
     const columns = sheet.find(name)

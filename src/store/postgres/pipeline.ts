@@ -1,7 +1,7 @@
 // Several prepared statements in one round trip and one transaction: a Bind and an Execute for each and a single Sync. The first
-// that fails makes the server undo all of them; without BEGIN and COMMIT there is nothing else to send. Statements that this connection
-// has not prepared yet are prepared ahead of all others in the same round trip: those the server has said it knows stay known, whatever
-// becomes of the transaction.
+// that fails makes the server undo all of them; without BEGIN and COMMIT there is nothing else to send. A statement that this connection
+// has not prepared yet is prepared ahead of its first use: those the server has said it knows stay known, whatever becomes of the
+// transaction. Statements may be made while others are sent: the server is then at work on the first of them meanwhile.
 import type { Connection, Submittable } from 'pg'
 import type { Frame, Value } from './frame.ts'
 
@@ -11,44 +11,65 @@ export interface Step {
   readonly values: readonly Value[]
 }
 
+/** Among steps: what was made until here is sent. */
+export const sendNow = Symbol('send now')
+
 /** Columns as texts. */
 export type Row = readonly (string | null)[]
+
+/** Making the steps failed on the way. The server has undone what it was sent. */
+export class Abandoned extends Error {}
 
 interface Messages {
   readonly stream: { write(bytes: Uint8Array): void }
 }
 
+export interface PipelineParts {
+  /** This pipeline's until it is done: nothing else may be written into it. */
+  readonly frame: Frame
+  readonly steps: Iterable<Step | typeof sendNow>
+  /** The text of a statement that is to be prepared, for it is not yet known; else null. */
+  readonly unknown: (name: string) => string | null
+  readonly done: (results: readonly (readonly Row[])[]) => void
+  readonly failed: (error: Error) => void
+}
+
+/** No statement has it: to carry it out fails. */
+const nameOfNone = 'abandoned'
+
 /** What the driver calls, as it calls a query of its own. */
 export class Pipeline implements Submittable {
-  private readonly frame: Frame
-  private readonly steps: readonly Step[]
-  private readonly unknown: readonly (readonly [name: string, text: string])[]
+  private readonly parts: PipelineParts
   private readonly results: Row[][] = []
   private rows: Row[] = []
-  private readonly done: (results: readonly (readonly Row[])[]) => void
-  private readonly failed: (error: Error) => void
+  private abandoned: Abandoned | null = null
 
-  /** The frame is this pipeline's until it is done: nothing else may be written into it. */
-  constructor(
-    frame: Frame,
-    steps: readonly Step[],
-    unknown: readonly (readonly [name: string, text: string])[],
-    done: (results: readonly (readonly Row[])[]) => void,
-    failed: (error: Error) => void,
-  ) {
-    this.frame = frame
-    this.steps = steps
-    this.unknown = unknown
-    this.done = done
-    this.failed = failed
+  constructor(parts: PipelineParts) {
+    this.parts = parts
   }
 
   submit(connection: Connection): void {
-    const { frame } = this
+    const { frame } = this.parts
+    const { stream } = connection as unknown as Messages
     frame.begin()
-    for (const [name, text] of this.unknown) frame.parse(name, text)
-    for (const { name, values } of this.steps) frame.statement(name, values)
-    ;(connection as unknown as Messages).stream.write(frame.finished())
+    try {
+      for (const step of this.parts.steps) {
+        if (step === sendNow) stream.write(frame.take())
+        else this.put(step)
+      }
+    } catch (error) {
+      // The end of the exchange would commit what was sent.
+      this.abandoned = new Abandoned('The steps could not be made.', { cause: error })
+      frame.statement(nameOfNone, [])
+    }
+    stream.write(frame.finish())
+  }
+
+  private put({ name, values }: Step): void {
+    const { frame, unknown } = this.parts
+    const text = unknown(name)
+    if (text !== null) frame.parse(name, text)
+    frame.statement(name, values)
   }
 
   handleDataRow({ fields }: { fields: Row }): void {
@@ -65,10 +86,10 @@ export class Pipeline implements Submittable {
   handlePortalSuspended(): void {}
 
   handleError(error: Error): void {
-    this.failed(error)
+    this.parts.failed(this.abandoned ?? error)
   }
 
   handleReadyForQuery(): void {
-    this.done(this.results)
+    this.parts.done(this.results)
   }
 }

@@ -24,7 +24,10 @@ const overdueOf = (run: Run | null): number | null => (run === null ? null : ove
 const ownerOf = (run: Run | null, live: boolean): number | null => (run !== null ? run.owner : live ? withoutRun : null)
 
 export interface Plan {
+  /** Has what is written about resources, and the checks. What the batch writes besides is put in when it is asked for, once. */
   readonly sheet: Sheet
+  readonly putRest: () => void
+  readonly putEvents: () => void
   /** The place of the latest event of each written resource in the commit, in the order of the writes; 0: it has none there. */
   readonly lasts: readonly number[]
   /** A guard speaks about what the batch itself writes, and contradicts it: it can only conflict. */
@@ -52,14 +55,21 @@ export function unknownShapes(batch: Batch, shapes: Shapes): { type: string; sta
   return [...unknown.values()]
 }
 
+/** Throws `UnknownShape` where one is named that was never seen; what is put in later names no other. */
 export function planOf(batch: Batch, shapes: Shapes): Plan {
   const sheet = new Sheet()
-  const lasts = planEvents(batch, shapes, sheet)
+  const traces = tracesOf(batch, shapes)
+  const { lasts } = traces
   const places = new Places(shapes, sheet)
   for (const i of orderOf(batch.writes)) places.write(batch.writes[i]!, lasts[i] === 0 ? null : lasts[i]!)
   places.count()
-  planRest(batch, sheet)
-  return { sheet, lasts, isHopeless: !planGuards(batch, shapes, sheet) }
+  return {
+    sheet,
+    lasts,
+    isHopeless: !planGuards(batch, shapes, sheet),
+    putRest: () => planRest(batch, sheet),
+    putEvents: () => planEvents(batch, traces, shapes, sheet),
+  }
 }
 
 /** The places of the writes in the order of their numbers. Mostly they come so. */
@@ -69,24 +79,41 @@ function orderOf(writes: readonly Write[]): Iterable<number> {
   return isSorted ? writes.keys() : [...writes.keys()].sort((a, b) => writes[a]!.after.no - writes[b]!.after.no)
 }
 
-function planEvents(batch: Batch, shapes: Shapes, sheet: Sheet): number[] {
-  const { writes, events } = batch
-  const lasts = Array<number>(writes.length).fill(0)
-  if (events.length === 0) return lasts
-  const find = placeFinder(writes)
-  const writer = new EventWriter(shapes, sheet.of('events'))
-  for (let i = 0; i < events.length; i++) {
-    const event = events[i]!
-    const at = find(event.no)
-    const place = i + 1
-    const prev = lasts[at] === 0 ? (writes[at]!.before?.last ?? 0) : lasts[at]! - place
-    writer.write(event, place, prev, writes[at]!.after.type)
-    lasts[at] = place
-  }
-  writer.flush()
-  return lasts
+interface Traces {
+  /** As in the plan. */
+  readonly lasts: number[]
+  /** Of each event: the place of its resource among the writes, and the event before of the same resource, as `EventWriter` takes it. */
+  readonly places: number[]
+  readonly prevs: number[]
 }
 
+function tracesOf({ writes, events }: Batch, shapes: Shapes): Traces {
+  const traces: Traces = { lasts: Array<number>(writes.length).fill(0), places: [], prevs: [] }
+  if (events.length === 0) return traces
+  const { lasts, places, prevs } = traces
+  const find = placeFinder(writes)
+  for (let i = 0; i < events.length; i++) {
+    const { no, from, to } = events[i]!
+    const at = find(no)
+    const { before, after } = writes[at]!
+    shapes.of(after.type, from)
+    if (to !== from) shapes.of(after.type, to)
+    const place = i + 1
+    prevs.push(lasts[at] === 0 ? (before?.last ?? 0) : lasts[at]! - place)
+    places.push(at)
+    lasts[at] = place
+  }
+  return traces
+}
+
+function planEvents({ writes, events }: Batch, { places, prevs }: Traces, shapes: Shapes, sheet: Sheet): void {
+  if (events.length === 0) return
+  const writer = new EventWriter(shapes, sheet.of('events'))
+  for (let i = 0; i < events.length; i++) writer.write(events[i]!, i + 1, prevs[i]!, writes[places[i]!]!.after.type)
+  writer.flush()
+}
+
+/** What is not about resources: ended runs, keys, records and the like. */
 function planRest(batch: Batch, sheet: Sheet): void {
   let place = 0
   for (const run of batch.ended) sheet.of('runs').push(run.no, run.begun, ++place, `[${run.endedAt},${endOf(run)}]`)

@@ -121,8 +121,8 @@ function statementsIn({ mark, rowsOf, widthOf }: Form): Statements {
 
 export const commitStatements: Statements = { ...statementsIn(forms.many), ...statementsIn(forms.one) }
 
-/** Before the commit is numbered, in this order. */
-export const writingParts = [
+/** Before the commit is numbered, in this order: first what is written about resources. */
+export const resourceParts = [
   'steps',
   'ledgerSteps',
   'changes',
@@ -132,6 +132,10 @@ export const writingParts = [
   'coldChanges',
   'linkDeletes',
   'newLinks',
+] as const satisfies readonly Part[]
+
+/** Then the rest. */
+export const restParts = [
   'keys',
   'late',
   'incidents',

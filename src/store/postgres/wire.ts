@@ -7,7 +7,7 @@ import { assert } from '../../base/assert.ts'
 import { systemClock } from '../../base/clock.ts'
 import { HomeostatError } from '../../base/errors.ts'
 import { Frame } from './frame.ts'
-import { Pipeline, type Row, type Step } from './pipeline.ts'
+import { Pipeline, type Row, type sendNow, type Step } from './pipeline.ts'
 
 /** Named statements, by name. Each is prepared with the first pipeline that names it: most programs need few of them. */
 export type Statements = Readonly<Record<string, string>>
@@ -98,25 +98,23 @@ export class Wire {
     return this.notices
   }
 
-  /** All of them in one transaction; the rows of each. */
-  run(steps: readonly Step[]): Promise<readonly (readonly Row[])[]> {
+  /** All of them in one transaction; the rows of each. They are made when it is their turn. */
+  run(steps: Iterable<Step | typeof sendNow>): Promise<readonly (readonly Row[])[]> {
     return this.inTurn(() => {
-      const unknown = this.unknownOf(steps)
-      this.learning = unknown.map(([name]) => name)
-      return new Promise((resolve, reject) => {
-        this.client.query(new Pipeline(this.frame, steps, unknown, resolve, reject) as unknown as Submittable)
+      this.learning = []
+      return new Promise((done, failed) => {
+        const parts = { frame: this.frame, steps, unknown: this.toLearn, done, failed }
+        this.client.query(new Pipeline(parts) as unknown as Submittable)
       })
     })
   }
 
-  private unknownOf(steps: readonly Step[]): readonly (readonly [name: string, text: string])[] {
-    if (steps.every(({ name }) => this.known.has(name))) return none
-    const names = new Set(steps.map(({ name }) => name).filter((name) => !this.known.has(name)))
-    return [...names].map((name) => {
-      const text = this.statements[name]
-      assert(text !== undefined, `no statement ${name}`)
-      return [name, text] as const
-    })
+  private readonly toLearn = (name: string): string | null => {
+    if (this.known.has(name) || this.learning.includes(name)) return null
+    const text = this.statements[name]
+    assert(text !== undefined, `no statement ${name}`)
+    this.learning.push(name)
+    return text
   }
 
   /** The server knows one more, in the order in which it was told. After one that fails it is silent about the rest. */
@@ -204,8 +202,6 @@ export class Wire {
 
 /** Everything as the text that the server sends. */
 const types = { getTypeParser: () => (value: unknown) => value }
-
-const none: readonly never[] = []
 
 /** What the driver keeps to itself. */
 interface Inner {

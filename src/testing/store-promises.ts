@@ -1,6 +1,6 @@
 // The promises about commits and what is read back: S1 to S7, S9 to S11.
 import { canonical } from '../base/json.ts'
-import type { No, Resource } from '../decision/state.ts'
+import type { Event, No, Resource } from '../decision/state.ts'
 import type { Guard } from '../store/store.ts'
 import {
   changed,
@@ -163,6 +163,19 @@ export function commitPromises({ test, expect }: Suite): void {
     }
     expect(await handles[1]!.events(40, 2)).toEqual(events.slice(40, 42))
     expect(await handles[1]!.events(43, 2)).toEqual([])
+  })
+
+  test('S4 events that tell the same as others tell it all the same', async (under) => {
+    const store = await under.open()
+    const after = sampleResource(1)
+    const [one, other] = [{ step: 'one', tries: [0] }, {}]
+    const details = [one, one, null, one, other, null, null, other, one, null]
+    const events = details.map((detail) => sampleEvent(after, { detail: detail && { ...detail } }))
+    await store.commit(sampleBatch([{ before: null, after }], { events }))
+    const told = (found: readonly Event[]) => found.map(({ detail }) => detail)
+    expect(told(await store.events(0, 20))).toEqual(details)
+    expect(told(await store.events(3, 2))).toEqual(details.slice(3, 5))
+    expect(told(await store.history(1, null, 20))).toEqual(details.toReversed())
   })
 
   test('S5 a key is recorded with its commit and refused a second time', async (under) => {

@@ -1,6 +1,7 @@
 // Events in chunks of a JSON text, many in one row. When a chunk is written its number is not known yet, so that nothing in it depends
 // on that: the event before is named by its number when it is older than the commit, else by how far back it is.
 import type { Event, StoredEvent } from '../../decision/state.ts'
+import { detailAt, type EventEntry } from '../event-entry.ts'
 import { kindCodes, kindWords } from '../event-kinds.ts'
 import type { Shapes } from './shapes.ts'
 import type { Columns } from './sheet.ts'
@@ -10,7 +11,7 @@ const chunkLength = 1800
 
 /**
  * A chunk's text is `[at,no,[texts],[...],[...]]`: times and numbers of resources in its entries count from `at` and `no`, texts that
- * repeat (who did it) are named by their place.
+ * repeat (who did it) are named by their place. 0 for the detail of an event: that of the one before it that has any.
  */
 export class EventWriter {
   private readonly shapes: Shapes
@@ -24,6 +25,8 @@ export class EventWriter {
   private latest: Event | null = null
   private latestType = ''
   private latestFields = ''
+  /** The latest detail of this chunk: many in a row are the same. */
+  private latestDetail = ''
 
   constructor(shapes: Shapes, into: Columns) {
     this.shapes = shapes
@@ -40,8 +43,15 @@ export class EventWriter {
       this.at = at
       this.no = no
     }
-    const fields = `${at - this.at},${no - this.no},${prev},${this.fieldsOf(event, type)}`
-    this.body += detail === null ? `,[${fields}]` : `,[${fields},${JSON.stringify(detail)}]`
+    this.body += `,[${at - this.at},${no - this.no},${prev},${this.fieldsOf(event, type)}${this.endOf(detail)}]`
+  }
+
+  private endOf(detail: Event['detail']): string {
+    if (detail === null) return ''
+    const text = JSON.stringify(detail)
+    if (text === this.latestDetail) return ',0'
+    this.latestDetail = text
+    return `,${text}`
   }
 
   private fieldsOf(event: Event, type: string): string {
@@ -72,6 +82,7 @@ export class EventWriter {
     this.body = ''
     this.texts = []
     this.latest = null
+    this.latestDetail = ''
   }
 
   private placeOf(text: string): number {
@@ -80,29 +91,15 @@ export class EventWriter {
   }
 }
 
-type Entry = [
-  at: number,
-  no: number,
-  prev: number,
-  kind: number,
-  from: number,
-  to: number,
-  revision: number,
-  epoch: number,
-  begun: number,
-  by: number,
-  detail?: Event['detail'],
-]
-
 export class Chunk {
   readonly first: number
   private readonly at: number
   private readonly no: number
   private readonly texts: readonly string[]
-  private readonly entries: readonly Entry[]
+  private readonly entries: readonly EventEntry[]
 
   constructor(first: string, body: string) {
-    const [at, no, texts, ...entries] = JSON.parse(body) as [number, number, string[], ...Entry[]]
+    const [at, no, texts, ...entries] = JSON.parse(body) as [number, number, string[], ...EventEntry[]]
     this.first = Number(first)
     this.at = at
     this.no = no
@@ -134,7 +131,8 @@ export class Chunk {
   }
 
   event(n: number, shapes: Shapes): StoredEvent {
-    const [at, no, prev, kind, from, to, revision, epoch, begun, by, detail] = this.entries[n - this.first]!
+    const place = n - this.first
+    const [at, no, prev, kind, from, to, revision, epoch, begun, by] = this.entries[place]!
     return {
       no: this.no + no,
       at: this.at + at,
@@ -145,7 +143,7 @@ export class Chunk {
       epoch,
       begun,
       by: this.texts[by]!,
-      detail: detail ?? null,
+      detail: detailAt(this.entries, place),
       n,
       prev: prev < 0 ? n + prev : prev,
     }

@@ -167,7 +167,10 @@ insert into tally select shape, count(*) from state group by shape;
  */
 const roomForSteps = 'alter table state set (fillfactor = 30);'
 
-export const migrations: readonly string[] = [initial, tally, roomForSteps]
+/** An older program would take the 0 for the detail itself: it must refuse a schema with such chunks. */
+const repeatedDetails = `comment on table event is 'chunks; a detail of 0 is that of the event before it in its chunk';`
+
+export const migrations: readonly string[] = [initial, tally, roomForSteps, repeatedDetails]
 
 /** Whole numbers that every Homeostat asks for the same lock. */
 const migrationLock = 0x486f6d65

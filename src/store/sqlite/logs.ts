@@ -1,9 +1,10 @@
 // Append-only lists in chunks: many entries in one row of JSON text, found again by number. Events and ended runs are such lists.
 // An entry is an array; log-writer.ts says how the text is made.
 import type { StatementSync } from 'node:sqlite'
-import { assert, Defect } from '../../base/assert.ts'
-import type { EndedRun, Event, No, StoredEvent } from '../../decision/state.ts'
+import { assert } from '../../base/assert.ts'
+import type { EndedRun, No, StoredEvent } from '../../decision/state.ts'
 import { endedRunOf } from '../codec.ts'
+import { detailAt, type EventEntry } from '../event-entry.ts'
 import { kindWords } from '../event-kinds.ts'
 import type { Connection } from './connection.ts'
 import type { Shapes } from './shapes.ts'
@@ -96,9 +97,11 @@ export class EventLog extends Log {
   }
 
   private eventOf(chunk: Chunk, n: number): StoredEvent {
-    const entry = chunk.entries[n - chunk.first]
+    const entries = chunk.entries as readonly EventEntry[]
+    const place = n - chunk.first
+    const entry = entries[place]
     assert(entry, `no event ${n} in its chunk`)
-    const [at, no, back, kind, from, to, revision, epoch, begun, by, detail] = entry as EventEntry
+    const [at, no, back, kind, from, to, revision, epoch, begun, by] = entry
     return {
       no: chunk.no + no,
       at: chunk.at + at,
@@ -109,34 +112,11 @@ export class EventLog extends Log {
       epoch,
       begun,
       by: chunk.texts[by]!,
-      detail: detail === 0 ? detailBefore(chunk, n) : (detail ?? null),
+      detail: detailAt(entries, place),
       n,
       prev: back === 0 ? 0 : n - back,
     }
   }
-}
-
-type EventEntry = [
-  at: number,
-  no: number,
-  back: number,
-  kind: number,
-  from: number,
-  to: number,
-  revision: number,
-  epoch: number,
-  begun: number,
-  by: number,
-  /** 0: as that of the one before it that has any. */
-  detail?: Event['detail'] | 0,
-]
-
-function detailBefore({ first, entries }: Chunk, n: number): Event['detail'] {
-  for (let i = n - 1 - first; i >= 0; i--) {
-    const detail = (entries[i] as EventEntry)[10]
-    if (detail !== undefined && detail !== 0) return detail
-  }
-  throw new Defect(`event ${n} has the detail of another that is not in its chunk`)
 }
 
 export class RunLog extends Log {

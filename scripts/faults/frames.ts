@@ -1,7 +1,7 @@
 // PostgreSQL's wire protocol, as far as a proxy must know it to cut between two messages: where each begins and ends, and which exchange
 // is a commit of the store.
 //   client: [length, version, ...] once, then [type, length, ...]; server: [type, length, ...]
-import { numberings } from '../../src/store/postgres/statements.ts'
+import { forms } from '../../src/store/postgres/sheet.ts'
 
 /** Whole messages out of a stream of bytes. */
 export class Frames {
@@ -38,6 +38,7 @@ export function statementOf(frame: Buffer): string {
   return portalEnd < 0 || end < 0 ? '' : frame.toString('utf8', portalEnd + 1, end)
 }
 
-/** An exchange with a statement that numbers a commit commits when its Sync arrives. */
+/** The statements that number a commit: an exchange with one of them commits when its Sync arrives. */
+const numbering = new Set(Object.values(forms).flatMap(({ mark }) => [`number${mark}`, `numberEnds${mark}`]))
 export const isCommit = (exchange: readonly Buffer[]): boolean =>
-  exchange.some((frame) => statementOf(frame) in numberings)
+  exchange.some((frame) => numbering.has(statementOf(frame)))

@@ -5,7 +5,7 @@ import type { Resource } from '../../src/decision/state.ts'
 import { openPostgresStore, type PostgresStore } from '../../src/postgres.ts'
 import { resolverStatements } from '../../src/store/postgres/committer.ts'
 import { forms, type Form } from '../../src/store/postgres/sheet.ts'
-import { commitStatements, numberings } from '../../src/store/postgres/statements.ts'
+import { commitStatements } from '../../src/store/postgres/statements.ts'
 import type { Store } from '../../src/store/store.ts'
 import { changed, sampleBatch, sampleKinds, sampleResource, sampleRun } from '../../src/testing/store-samples.ts'
 import { ask } from './ask.ts'
@@ -133,7 +133,7 @@ async function unknownCommit(how: Case): Promise<{ answered: boolean; true: bool
     await through.commit(sampleBatch([{ before: null, after: sampleResource(1) }]))
     const blocker = how === 'cutWhileBlocked' || how === 'terminated' ? await blockFeed(schema) : null
     // As it is named when it is carried out, not when it is prepared.
-    const marker = '\u0000number of one, tally of one\u0000'
+    const marker = '\u0000number of one\u0000'
     const cuts = { cutBefore: 'before', cutAfter: 'answered', cutWhileBlocked: 'sent' } as const
     const cut = how === 'terminated' ? null : proxy.cutNext(cuts[how], marker)
     const sent = through.commit(sampleBatch([{ before: null, after: sampleResource(2) }]))
@@ -246,34 +246,26 @@ test('family rule: of a child that begins and a parent that freezes, exactly one
   expect(await familyRounds(60)).toEqual({ both: 0, neither: 0 })
 })
 
-/**
- * Numbers from a sequence: nobody waits for anybody, and nothing is counted, since those that count the same would wait there. The pause
- * stands for a flush that takes its time.
- */
-const unlocked = (sequence: string): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(numberings).map(([name, sql]) => {
-      const pause = 'pg_sleep(($1::int8 + $2::int8 + $3::int8) * 0 + random() * 0.004)'
-      const free = sql
-        .replace(
-          /f as \(update feed[^]*? as runs\)/,
-          `f as (select nextval('public.${sequence}') - 1 as events, 0 as runs, ${pause})`,
-        )
-        .replace('insert into tally (shape, count) select v.shape, v.more from', 'select 1 from')
-        .replace(/on conflict \(shape\) do update set count = tally.count \+ excluded.count/, 'where v.more is null')
-      return [name, free]
-    }),
-  )
+/** Numbers from a sequence: nobody waits for anybody. The pause stands for a flush that takes its time. */
+const unlocked = ({
+  rowsOf,
+}: Form) => `with f as (select nextval('public.free_number') - 1 as events, 0 as runs, pg_sleep($1::int8 * 0 + random() * 0.004)),
+    c as (insert into commit (batch, n) select $4::int8, events from f),
+    e as (insert into event (first, body) select f.events + v.place, v.body from f, ${rowsOf('events', 5)})
+    select max(events), 1 / count(*) from f where $2::int8 >= 0 and $3::int8 >= 0`
+
+/** Commits that count the same statuses would wait for each other there. */
+const uncounted = ({ rowsOf }: Form) => `select 1 from ${rowsOf('tally')} where v.more is null`
 
 test('family rule, control: without the lock both do', async () => {
   await ask(server, 'create sequence public.family_number')
-  // Each looks, and takes its time before it is over: the other looks meanwhile.
-  const patchOf = ({ mark }: Form) => ({
-    revisions: commits[`revisions${mark}`]!.replace(' from ', ', pg_sleep(0.1) from '),
+  const patchOf = (form: Form) => ({
+    number: unlocked(form).replace('free_number', 'family_number'),
+    // Each looks, and takes its time before it is over: the other looks meanwhile.
+    revisions: commits[`revisions${form.mark}`]!.replace(' from ', ', pg_sleep(0.1) from '),
+    tally: uncounted(form),
   })
-  const found = await sabotagedCommits(patchOf, () =>
-    sabotaged(commits, unlocked('family_number'), () => familyRounds(5)),
-  )
+  const found = await sabotagedCommits(patchOf, () => familyRounds(5))
   expect(found.both).toBeGreaterThan(0)
 })
 
@@ -319,7 +311,8 @@ test('feed: a reader that follows misses nothing, whoever commits meanwhile', as
 
 test('feed, control: numbers from a sequence lose events', async () => {
   await ask(server, 'create sequence public.free_number')
-  const { written, read } = await sabotaged(commits, unlocked('free_number'), () => readWhileWriting(40))
+  const patchOf = (form: Form) => ({ number: unlocked(form), tally: uncounted(form) })
+  const { written, read } = await sabotagedCommits(patchOf, () => readWhileWriting(40))
   expect(written).toBe(240)
   expect(read).toBeLessThan(written)
 })

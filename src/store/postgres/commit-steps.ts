@@ -1,11 +1,10 @@
 // The statements of a commit, made one after another while the first of them are sent: the server writes states while the events are
 // still put into words here.
 import type { Batch } from '../store.ts'
-import type { Value } from './frame.ts'
 import { sendNow, type Step } from './pipeline.ts'
 import type { Plan } from './planner.ts'
 import { Columns, formFor, stepOf, type Part } from './sheet.ts'
-import { checkingParts, numberingName, resourceParts, restParts } from './statements.ts'
+import { checkingParts, resourceParts, restParts } from './statements.ts'
 
 /** So many rows keep the server busy for longer than it takes to send them apart. */
 const rowsWorthSending = 64
@@ -33,8 +32,10 @@ export class CommitSteps implements Iterable<Step | typeof sendNow> {
     yield* this.writing(restParts)
     plan.putEvents()
     yield this.numbering()
-    const journal = plan.sheet.find('journal')
-    if (journal !== null) yield stepOf('journal', journal)
+    for (const name of ['tally', 'journal'] as const) {
+      const columns = plan.sheet.find(name)
+      if (columns !== null) yield stepOf(name, columns)
+    }
     yield* this.checking()
   }
 
@@ -62,17 +63,12 @@ export class CommitSteps implements Iterable<Step | typeof sendNow> {
     const { events: told, ended } = this.batch
     const events = sheet.find('events') ?? new Columns('events')
     const runs = sheet.find('runs')
-    const tally = sheet.find('tally')
-    const forming = {
-      events: formFor(events),
-      runs: runs === null ? null : formFor(runs),
-      tally: tally === null ? null : formFor(tally),
+    const form = runs === null ? formFor(events) : formFor(events, runs)
+    const heads = [String(told.length), String(ended.length), String(this.judged), this.id]
+    return {
+      name: (runs === null ? 'number' : 'numberEnds') + form.mark,
+      values: [...heads, ...events.values(form), ...(runs === null ? [] : runs.values(form))],
     }
-    const values: Value[] = [String(told.length), String(ended.length), String(this.judged), this.id]
-    values.push(...events.values(forming.events))
-    if (runs !== null) values.push(...runs.values(forming.runs!))
-    if (tally !== null) values.push(...tally.values(forming.tally!))
-    return { name: numberingName(forming), values }
   }
 
   private *checking(): Generator<Step> {

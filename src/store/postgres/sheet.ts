@@ -150,8 +150,8 @@ const one: Form = {
 
 export const forms = { many, one } as const
 
-/** The form for this many rows. */
-export const formFor = ({ count }: Columns): Form => (count === 1 ? one : many)
+/** The form for these parts in one statement. */
+export const formFor = (...parts: readonly Columns[]): Form => (parts.every(({ count }) => count === 1) ? one : many)
 
 /** One part of a sheet. Texts are never '': what may be is put through `toText`. */
 export class Columns {

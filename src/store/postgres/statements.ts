@@ -22,6 +22,12 @@ const resourceColumns = 'no, type, id, parent, terminal, tenant, name, created, 
 function statementsIn({ mark, rowsOf, widthOf }: Form): Statements {
   /** The parameter after those of a part. */
   const after = (part: Part, offset = 1) => `$${widthOf(part) + offset}`
+  const numbered = (ends: string) =>
+    `with f as (update feed set events = events + $1::int8, runs = runs + $2::int8 where one = 1 and judged = $3::int8
+      returning events - $1::int8 as events, runs - $2::int8 as runs),
+    c as (insert into commit (batch, n) select $4::int8, events from f),
+    e as (insert into event (first, body) select f.events + v.place, v.body from f, ${rowsOf('events', 5)})${ends}
+    select max(events), 1 / count(*) from f`
   const statements = {
     /** + batch, count */
     steps: mustBe(
@@ -65,6 +71,19 @@ function statementsIn({ mark, rowsOf, widthOf }: Form): Statements {
       after('recordDeletes'),
     ),
 
+    /**
+     * From here on no other commit can be numbered until this one is over: what is checked after this stays so.
+     * Parameters: how many events, how many ended runs, how often judged, batch, events.
+     */
+    number: numbered(''),
+    /** The same where runs have ended: their columns come last. */
+    numberEnds: numbered(`,
+    r as (insert into run (no, begun, n, body) select v.no, v.begun, f.runs + v.place, v.body
+      from f, ${rowsOf('runs', 5 + widthOf('events'))})`),
+
+    tally: `insert into tally (shape, count) select shape, more from ${rowsOf('tally')}
+    on conflict (shape) do update set count = tally.count + excluded.count`,
+
     /** Chained by hashes as chain.ts does it. */
     journal: `with recursive last as (select n, hash from journal order by n desc limit 1),
     head as materialized (select coalesce((select n from last), 0) as n, coalesce((select hash from last), repeat('0', 64)) as hash),
@@ -100,64 +119,7 @@ function statementsIn({ mark, rowsOf, widthOf }: Form): Statements {
   return Object.fromEntries(Object.entries(statements).map(([name, sql]) => [name + mark, sql]))
 }
 
-/** The forms of what is written when a commit is numbered; null: there is none of it. */
-export interface Numbering {
-  readonly events: Form
-  /** Runs that have ended. */
-  readonly runs: Form | null
-  readonly tally: Form | null
-}
-
-export const numberingName = ({ events, runs, tally }: Numbering): string =>
-  `number${events.mark}${runs === null ? '' : `, runs${runs.mark}`}${tally === null ? '' : `, tally${tally.mark}`}`
-
-/**
- * From here on no other commit can be numbered until this one is over: what is checked after this stays so. All that is written reads
- * the row of the feed first, and so waits for it. Parameters: how many events, how many ended runs, how often judged, batch; then the
- * columns of events, runs and tally.
- */
-function numbering({ events, runs, tally }: Numbering): string {
-  let next = 5
-  const rowsIn = (form: Form, part: Part) => {
-    const rows = form.rowsOf(part, next)
-    next += form.widthOf(part)
-    return rows
-  }
-  const parts = [
-    `f as (update feed set events = events + $1::int8, runs = runs + $2::int8 where one = 1 and judged = $3::int8
-      returning events - $1::int8 as events, runs - $2::int8 as runs)`,
-    'c as (insert into commit (batch, n) select $4::int8, events from f)',
-    `e as (insert into event (first, body) select f.events + v.place, v.body from f, ${rowsIn(events, 'events')})`,
-  ]
-  if (runs !== null)
-    parts.push(`r as (insert into run (no, begun, n, body) select v.no, v.begun, f.runs + v.place, v.body
-      from f, ${rowsIn(runs, 'runs')})`)
-  if (tally !== null)
-    parts.push(`t as (insert into tally (shape, count) select v.shape, v.more from f, ${rowsIn(tally, 'tally')}
-      on conflict (shape) do update set count = tally.count + excluded.count)`)
-  return `with ${parts.join(', ')} select max(events), 1 / count(*) from f`
-}
-
-/** By name. */
-export const numberings: Statements = numberingsInAllForms()
-
-function numberingsInAllForms(): Statements {
-  const found: Record<string, string> = {}
-  const { one, many } = forms
-  for (const events of [one, many])
-    for (const runs of [null, one, many])
-      for (const tally of [null, one, many]) {
-        const forming = { events, runs, tally }
-        found[numberingName(forming)] = numbering(forming)
-      }
-  return found
-}
-
-export const commitStatements: Statements = {
-  ...statementsIn(forms.many),
-  ...statementsIn(forms.one),
-  ...numberings,
-}
+export const commitStatements: Statements = { ...statementsIn(forms.many), ...statementsIn(forms.one) }
 
 /** Before the commit is numbered, in this order: first what is written about resources. */
 export const resourceParts = [

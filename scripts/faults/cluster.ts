@@ -3,10 +3,9 @@
 // made by copying the primary's folder in backup mode, and a primary that lost its place is replaced by such a copy.
 import { spawn } from 'node:child_process'
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { freePort, PostgresServer, startPostgres } from '../../test/postgres/server.ts'
+import { freePort, PostgresServer, startPostgres, temporaryForServers } from '../../test/postgres/server.ts'
 import { pause, until } from './waiting.ts'
 
 const settings: Readonly<Record<string, string>> = {
@@ -135,7 +134,7 @@ export class Cluster {
   async #addStandby(): Promise<void> {
     const primary = this.#primary
     const { programs } = primary
-    const folder = mkdtempSync(join(tmpdir(), 'homeostat-pg-'))
+    const folder = mkdtempSync(join(temporaryForServers(), 'homeostat-pg-'))
     const { uid, gid } = programs.account
     const port = await freePort()
     const standby = new PostgresServer({

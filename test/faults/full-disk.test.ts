@@ -2,14 +2,14 @@
 // is room again. By a limit on the size of files (EFBIG) and on a small file system in a namespace of its own (ENOSPC).
 import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import { openSqliteStore } from '../../src/sqlite.ts'
 import type { Orders } from './full-disk-process.ts'
+import { temporaryForServers } from '../postgres/server.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'homeostat-full-'))
+const folder = mkdtempSync(join(temporaryForServers(), 'homeostat-full-'))
 // The server may run as somebody else.
 chmodSync(folder, 0o755)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -242,6 +242,9 @@ function temporaryFor(account: Account): string {
   throw new Error(`The user nobody, as whom PostgreSQL runs here, can enter none of ${places.join(', ')}. Set TMPDIR.`)
 }
 
+/** Where servers are put, and what they must reach. */
+export const temporaryForServers = (): string => temporaryFor(accountForServer())
+
 /** A folder of programs that the server's account can enter: the given one, else a copy. */
 function withinReach(bin: string, account: Account): string {
   if (account.uid === undefined) return bin

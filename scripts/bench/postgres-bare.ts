@@ -1,8 +1,8 @@
 // The limit of this machine on PostgreSQL: the same operation written by hand, with nothing but its rows. An operation is inserted, then
 // four times a step row is inserted and the operation updated; what gathers while a connection is free is one transaction and one round
 // trip, a statement per table with its rows as arrays. No history, rules, fences or checks of input. The plans by index are forced, as
-// the store has them: without that the planner reads whole tables and the figure moves by three times. The tables are plain, as those of
-// the bare loop are that the goals were set by; the same with room in its pages for updates, as the store has it, is measured too.
+// the store has them: without that the planner reads whole tables and the figure moves by three times. The table of operations has room
+// in its pages for updates, as the store's has; the same on plain tables is told too, and judges nothing.
 import { addressOf } from '../../src/store/postgres/address.ts'
 import type { Step } from '../../src/store/postgres/pipeline.ts'
 import { commitSettings } from '../../src/store/postgres/statements.ts'

@@ -20,9 +20,10 @@ export function fromText(text: string): string {
 export const toNullableText = (value: string | null): string | null => (value === null ? null : toText(value))
 
 /** Words of a closed set as small numbers. What is stored depends on these: never change one, only add. */
-const kindCodes: Readonly<Record<Run['kind'], number>> = { operation: 0, heal: 1, drift: 2 }
-const laneCodes: Readonly<Record<Lane, number>> = { delete: 0, heal: 1, user: 2, background: 3 }
-const kindWords = wordsOf(kindCodes)
+const runKindCodes: Readonly<Record<Run['kind'], number>> = { operation: 0, heal: 1, drift: 2 }
+/** In the order in which they are served: PostgreSQL sorts by these what is claimed. */
+export const laneCodes: Readonly<Record<Lane, number>> = { delete: 0, heal: 1, user: 2, background: 3 }
+const runKindWords = wordsOf(runKindCodes)
 const laneWords = wordsOf(laneCodes)
 
 /** What is settled when a run is accepted. */
@@ -76,7 +77,7 @@ export function fixedOf(run: Run): string {
   const what = `[${run.begun},${accepted.of(run.acceptedAt)},${operations.of(run.operation)},${askers.of(run.by)}`
   const from = `${what},${previous.of(run.previous)},${JSON.stringify(input)}`
   if (isUser) return `${from}]`
-  const unusually = `${from},${laneCodes[lane]},${kindCodes[kind]},${forced ? 1 : 0},${JSON.stringify(askedBy)}`
+  const unusually = `${from},${laneCodes[lane]},${runKindCodes[kind]},${forced ? 1 : 0},${JSON.stringify(askedBy)}`
   return trace === undefined ? `${unusually}]` : `${unusually},${JSON.stringify(trace)}]`
 }
 
@@ -315,7 +316,7 @@ function runOf(row: StateRow): Run {
   const [step, results, attempt = 1, steps, unusually] = JSON.parse(row[18]!) as RestList
   const run: Run = {
     begun,
-    kind: kindWords[kind]!,
+    kind: runKindWords[kind]!,
     operation,
     input,
     by,
@@ -363,7 +364,7 @@ const endedAskers = new Quoted()
 
 /** An ended run without its resource and the time of its end; a list without brackets. */
 export function endOf({ begun, operation, kind, outcome, status, acceptedAt, endedAt, by }: EndedRun): string {
-  const what = `${begun},${endedOperations.of(operation)},${kindCodes[kind]},${outcomeCodes[outcome]},${endedStatuses.of(status)}`
+  const what = `${begun},${endedOperations.of(operation)},${runKindCodes[kind]},${outcomeCodes[outcome]},${endedStatuses.of(status)}`
   const ago = endedAt - acceptedAt
   // A fraction of a millisecond may not survive the difference: then the time itself is kept, as a text.
   return `${what},${endedAt - ago === acceptedAt ? ago : `"${acceptedAt}"`},${endedAskers.of(by)}`
@@ -376,7 +377,7 @@ export function endedRunOf(no: number, endedAt: number, list: unknown[]): EndedR
     no,
     begun,
     operation,
-    kind: kindWords[kind]!,
+    kind: runKindWords[kind]!,
     outcome: outcomeWords[outcome]!,
     status,
     acceptedAt,

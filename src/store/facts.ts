@@ -31,9 +31,17 @@ export function wakeOf(timers: Resource['timers']): Millis | null {
 export const hasOrphan = (ledger: readonly LedgerEntry[]): boolean =>
   ledger.some((entry) => entry.state === 'orphaned' || entry.state === 'sweeping')
 
+/** As a column that is searched by: null where there is nothing to find. */
+export const orphansOf = ({ ledger }: Resource): 1 | null => (ledger.length > 0 && hasOrphan(ledger) ? 1 : null)
+
+/** When the next call is due, as a column: a parked run is due to nobody. */
+export const dueOf = (run: Run | null): Millis | null => (run === null || run.parked !== null ? null : run.dueAt)
+
 /** When a run is overdue: its deadline or progress deadline, whichever is first; 0 when neither is set. */
 export const overdueAt = (run: Run): Millis =>
   run.deadlineAt === 0 || (run.progressAt !== 0 && run.progressAt < run.deadlineAt) ? run.progressAt : run.deadlineAt
+
+export const overdueOf = (run: Run | null): Millis | null => (run === null ? null : overdueAt(run) || null)
 
 /** Whether a live resource is what a query looks for. Timers are asked of all resources, not only of live ones. */
 export function isWork(query: WorkQuery, resource: Resource, kind: StatusKind, now: Millis): boolean {

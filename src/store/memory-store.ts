@@ -7,6 +7,7 @@ import { canonical, type Json } from '../base/json.ts'
 import type { Ask } from '../decision/situation.ts'
 import type { EndedRun, Incarnation, Incident, LateResult, No, Resource, StoredEvent } from '../decision/state.ts'
 import { isWork, wakeOf } from './facts.ts'
+import { Listeners } from './listeners.ts'
 import { Backend, byNo, nameOf, type Process } from './memory-backend.ts'
 import type {
   Answer,
@@ -71,7 +72,7 @@ export function createMemoryBackend(state = new Backend()): MemoryBackend {
 
 class Handle implements MemoryStore, Process {
   private readonly state: Backend
-  private readonly listeners = new Set<() => void>()
+  private readonly listeners = new Listeners()
   private foreign = false
   isOpen = true
 
@@ -158,7 +159,7 @@ class Handle implements MemoryStore, Process {
 
   changed(foreign: boolean): void {
     this.foreign ||= foreign
-    for (const wake of this.listeners) wake()
+    this.listeners.wake()
   }
 
   othersWrote(): boolean {
@@ -308,10 +309,7 @@ class Handle implements MemoryStore, Process {
   }
 
   onChange(wake: () => void): () => void {
-    // Wrapped, so that the same function given twice is two listeners.
-    const listener = () => wake()
-    this.listeners.add(listener)
-    return () => void this.listeners.delete(listener)
+    return this.listeners.add(wake)
   }
 
   close(): void {

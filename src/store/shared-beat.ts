@@ -2,6 +2,7 @@
 // the engine's thread, the same for all stores; the thread itself is the store's.
 import { Worker } from 'node:worker_threads'
 import type { Heartbeat } from './store.ts'
+import { threadFile } from './thread-file.ts'
 
 /** What the two threads share: a time in nanoseconds of the process's monotonic clock, and two flags. */
 export interface SharedBeat {
@@ -19,9 +20,7 @@ export function startBeating(module: string, order: object): Heartbeat {
   const sent = new BigInt64Array(new SharedArrayBuffer(8))
   const flags = new Int32Array(new SharedArrayBuffer(8))
   Atomics.store(sent, 0, process.hrtime.bigint())
-  // Run from the sources it is a .ts file, published it is a .js file: as the module is.
-  const url = new URL(module.replace(/(\.[jt]s)(\?.*)?$/, '-thread$1'))
-  const thread = new Worker(url, { workerData: { ...order, sent, flags } })
+  const thread = new Worker(threadFile(module), { workerData: { ...order, sent, flags } })
   thread.unref()
   const ended = new Promise<void>((resolve) => {
     // A thread that fails cannot renew any more; its age tells so in time.

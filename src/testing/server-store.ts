@@ -1,6 +1,7 @@
 // A far store that is a server (`simulated-server.ts`), as one simulated process sees it: commits take their time there and overlap with
 // those of others, of which this process hears a while later.
 import type { Resource } from '../decision/state.ts'
+import { Listeners } from '../store/listeners.ts'
 import type { Answer, Batch, CommitAnswer, MaybePromise, Store } from '../store/store.ts'
 import { FaultyStore, never, unavailable, type CommitFault, type FaultyStoreParts } from './faulty-store.ts'
 import { SimulatedCommitter } from './simulated-committer.ts'
@@ -17,7 +18,7 @@ export class ServerStore extends FaultyStore {
   readonly #committer: SimulatedCommitter
   /** Others have written, as this process was told. */
   #hasHeard = false
-  readonly #wakes = new Set<() => void>()
+  readonly #listeners = new Listeners()
 
   constructor(parts: FaultyStoreParts, backend: ServerBackend) {
     super(parts)
@@ -25,16 +26,11 @@ export class ServerStore extends FaultyStore {
     this.#server = backend.server
     this.#committer = new SimulatedCommitter({ ...parts, ...backend, handle: parts.inner })
     // It listens whether somebody wants to be woken or not.
-    super.onChange(() => {
-      for (const wake of this.#wakes) wake()
-    })
+    super.onChange(() => this.#listeners.wake())
   }
 
   override onChange(wake: () => void): () => void {
-    // Wrapped, so that the same function given twice is two listeners.
-    const listener = () => wake()
-    this.#wakes.add(listener)
-    return () => void this.#wakes.delete(listener)
+    return this.#listeners.add(wake)
   }
 
   override othersWrote(): boolean {

@@ -1,6 +1,6 @@
 // What is sent to the server, written straight into one buffer: a Parse for each statement that it does not know yet, a Bind and an
-// Execute for each, one Sync. Numbers go in their
-// binary form, which costs both sides less than half of what digits cost; texts are joined (texts.ts).
+// Execute for each, one Sync. Numbers go in their binary form, which costs both sides less than half of what digits cost; texts are
+// joined (texts.ts).
 import { Defect } from '../../base/assert.ts'
 
 /** A parameter that writes itself in binary form, its length included. */

@@ -60,7 +60,7 @@ export class History {
   }
 
   private async ensure(wire: Wire): Promise<void> {
-    await inTransaction(wire, async () => {
+    await wire.transaction(async () => {
       await wire.query(`select pg_advisory_xact_lock(${historyLock})`)
       // What went to the rest stays there: the next partition begins above it.
       const [row] = await wire.query(`select events, (select coalesce(max(first), 0) from event_rest) from feed`)
@@ -102,17 +102,6 @@ export class History {
       keys: wanted.keysBefore === undefined ? 0 : await remove('key', 'at < $1::float8', wanted.keysBefore),
       late: await removeLate(wire, before, wanted.signal),
     }
-  }
-}
-
-async function inTransaction(wire: Wire, work: () => Promise<void>): Promise<void> {
-  await wire.query('begin')
-  try {
-    await work()
-    await wire.query('commit')
-  } catch (error) {
-    if (wire.isOpen) await wire.query('rollback').catch(() => {})
-    throw error
   }
 }
 

@@ -1,26 +1,21 @@
 // Understands a batch: what it comes to, as a sheet of columns. Each change names the revision and epoch that it expects to find.
 import { assert, Defect } from '../../base/assert.ts'
 import { canonical } from '../../base/json.ts'
-import type { Lane, No, Resource, Run } from '../../decision/state.ts'
-import { hasGeneratedId, hasOrphan, isLive, overdueAt, wakeOf } from '../facts.ts'
-import { endOf, extraOf, fixedOf, isBesideSame, isColdSame, isSameRun, linksOf, restOf } from '../codec.ts'
+import type { No, Resource, Run } from '../../decision/state.ts'
+import { dueOf, hasGeneratedId, isLive, orphansOf, overdueOf, wakeOf } from '../facts.ts'
+import { endOf, extraOf, fixedOf, isBesideSame, isColdSame, isSameRun, laneCodes, linksOf, restOf } from '../codec.ts'
 import { placeFinder } from '../event-places.ts'
+import type { Shape } from '../shape.ts'
 import type { Batch, Write } from '../store.ts'
 import { EventWriter } from './event-log.ts'
 import { planGuards } from './guards.ts'
-import type { Shape, Shapes } from './shapes.ts'
+import type { Shapes } from './shapes.ts'
 import { Sheet } from './sheet.ts'
 import { toNullableText, toText } from './texts.ts'
-
-/** What is stored depends on these, and so does the order in which runs are claimed: never change one. */
-const laneCodes: Readonly<Record<Lane, number>> = { delete: 0, heal: 1, user: 2, background: 3 }
 
 /** Something is under way with it that is no run of its own. */
 const withoutRun = -1
 
-const orphansOf = ({ ledger }: Resource): 1 | null => (ledger.length > 0 && hasOrphan(ledger) ? 1 : null)
-const dueOf = (run: Run | null): number | null => (run === null || run.parked !== null ? null : run.dueAt)
-const overdueOf = (run: Run | null): number | null => (run === null ? null : overdueAt(run) || null)
 const ownerOf = (run: Run | null, live: boolean): number | null => (run !== null ? run.owner : live ? withoutRun : null)
 
 export interface Plan {

@@ -5,6 +5,7 @@ import { HomeostatError } from '../../base/errors.ts'
 import { canonical, type Json } from '../../base/json.ts'
 import type { Ask } from '../../decision/situation.ts'
 import type { Incarnation, Incident, No, Resource } from '../../decision/state.ts'
+import { Listeners } from '../listeners.ts'
 import type {
   Batch,
   Beside,
@@ -102,7 +103,7 @@ class PostgresHandle implements PostgresStore {
   private readonly reader: Reader
   private readonly past: History
   private readonly workersOf: Workers
-  private readonly listeners = new Set<() => void>()
+  private readonly listeners = new Listeners()
   private readonly heartbeats = new Set<Heartbeat>()
   private readonly waiting: WaitingReader
   private foreign = false
@@ -329,10 +330,7 @@ class PostgresHandle implements PostgresStore {
   }
 
   onChange(wake: () => void): () => void {
-    // Wrapped, so that the same function given twice is two listeners.
-    const listener = () => wake()
-    this.listeners.add(listener)
-    return () => void this.listeners.delete(listener)
+    return this.listeners.add(wake)
   }
 
   async close(): Promise<void> {
@@ -352,16 +350,12 @@ class PostgresHandle implements PostgresStore {
 
   private othersCommitted(): void {
     this.foreign = true
-    this.wake()
+    this.listeners.wake()
   }
 
   private changed(): void {
     this.session.tell()
-    this.wake()
-  }
-
-  private wake(): void {
-    for (const wake of this.listeners) wake()
+    this.listeners.wake()
   }
 
   private async write(name: keyof typeof settingStatements, ...values: readonly string[]) {

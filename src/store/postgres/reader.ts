@@ -17,12 +17,13 @@ import type {
   TenantEventsQuery,
   WorkQuery,
 } from '../store.ts'
+import { byTypeAndStatus } from '../shape.ts'
 import type { Chunk } from './event-log.ts'
 import { translating } from './failures.ts'
 import type { Row } from './pipeline.ts'
 import type { Shapes } from './shapes.ts'
-import { chunkOf, eventsIn, having, inOrderOf, resourcesOf } from './states.ts'
-import { endedRunsOf, eventsOf, runOf, statesOf, tenantStatements, workOf } from './tenant-reader.ts'
+import { chunkOf, eventsIn, having, inOrderOf, knowing, resourcesOf, runOf, statesOf } from './states.ts'
+import { endedRunsOf, eventsOf, tenantStatements, workOf } from './tenant-reader.ts'
 import { fromText, numbersOf, toText } from './texts.ts'
 import type { Statements, Wire } from './wire.ts'
 import type { Wires } from './wires.ts'
@@ -106,17 +107,17 @@ export class Reader {
       : tenant === 'default'
         ? this.rows('countsOfDefault')
         : this.rows('countsOf', toText(tenant)))
-    if (rows.some(([shape]) => !this.shapes.has(Number(shape)))) await this.shapes.reload()
+    await this.knowingShapes(rows)
     const found = rows.map(([id, count]) => {
       const { type, status } = this.shapes.get(Number(id))
       return { type, status, count: Number(count) }
     })
-    return found.sort((a, b) => order(a.type, b.type) || order(a.status, b.status))
+    return found.sort(byTypeAndStatus)
   }
 
   async liveShapes() {
     const rows = await this.rows('liveShapes')
-    if (rows.some(([shape]) => !this.shapes.has(Number(shape)))) await this.shapes.reload()
+    await this.knowingShapes(rows)
     return rows.map(([id, operation, step, count]) => {
       const { type, status } = this.shapes.get(Number(id))
       return {
@@ -127,6 +128,14 @@ export class Reader {
         count: Number(count),
       }
     })
+  }
+
+  /** Of rows that begin with one. */
+  private knowingShapes(rows: readonly Row[]): Promise<void> {
+    return knowing(
+      rows.map(([shape]) => Number(shape)),
+      this.shapes,
+    )
   }
 
   /** Along the chain of one resource, from the newest backwards: as many look-ups as there are chunks on the way. */
@@ -268,5 +277,3 @@ export class Reader {
     return translating(() => this.wires.use(work))
   }
 }
-
-const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -11,31 +11,33 @@ import type { Wire } from './wire.ts'
 const page = 1000
 
 export async function rejudge(wire: Wire, shapes: Shapes, kindOf: KindOf): Promise<void> {
-  await wire.query('begin')
   try {
-    await wire.query('select 1 from feed where one = 1 for update')
-    const changed = await shapes.judge(wire, kindOf)
-    const ids = numbersOf(changed.map(({ id }) => id))
-    const standing = `select ${stateColumns} from state s ${joinResource} where s.shape = any($1::int4[]) and s.no > $2::int8 order by s.no limit ${page}`
-    for (let after = 0, more = changed.length > 0; more;) {
-      const states = await resourcesOf(await wire.query(standing, [ids, after]), shapes)
-      const sheet = new Sheet()
-      const places = new Places(shapes, sheet)
-      for (const state of states) places.rejudge(state)
-      for (const name of ['changes', 'ends', 'coldChanges', 'linkDeletes', 'newLinks'] as const) {
-        const columns = sheet.find(name)
-        if (columns === null) continue
-        const isChange = name === 'changes' || name === 'ends'
-        const extra = isChange ? ['0', String(columns.count)] : []
-        await wire.run([stepOf(isChange ? 'changes' : name, columns, ...extra)])
-      }
-      after = states.at(-1)?.no ?? after
-      more = states.length === page
-    }
-    await wire.query('commit')
+    await wire.transaction(() => putAnew(wire, shapes, kindOf))
   } catch (error) {
-    if (wire.isOpen) await wire.query('rollback').catch(() => {})
+    // What was judged is undone: the table says as what.
     await shapes.reload().catch(() => {})
     throw error
+  }
+}
+
+async function putAnew(wire: Wire, shapes: Shapes, kindOf: KindOf): Promise<void> {
+  await wire.query('select 1 from feed where one = 1 for update')
+  const changed = await shapes.judge(wire, kindOf)
+  const ids = numbersOf(changed.map(({ id }) => id))
+  const standing = `select ${stateColumns} from state s ${joinResource} where s.shape = any($1::int4[]) and s.no > $2::int8 order by s.no limit ${page}`
+  for (let after = 0, more = changed.length > 0; more;) {
+    const states = await resourcesOf(await wire.query(standing, [ids, after]), shapes)
+    const sheet = new Sheet()
+    const places = new Places(shapes, sheet)
+    for (const state of states) places.rejudge(state)
+    for (const name of ['changes', 'ends', 'coldChanges', 'linkDeletes', 'newLinks'] as const) {
+      const columns = sheet.find(name)
+      if (columns === null) continue
+      const isChange = name === 'changes' || name === 'ends'
+      const extra = isChange ? ['0', String(columns.count)] : []
+      await wire.run([stepOf(isChange ? 'changes' : name, columns, ...extra)])
+    }
+    after = states.at(-1)?.no ?? after
+    more = states.length === page
   }
 }

@@ -39,18 +39,13 @@ async function mustBeUnused(wire: Wire): Promise<void> {
   )
 }
 
-async function raise(wire: Wire): Promise<BackedUp> {
-  await wire.query('begin')
-  try {
+function raise(wire: Wire): Promise<BackedUp> {
+  return wire.transaction(async () => {
     await wire.query(`update state set epoch = epoch + ${epochLeap}`)
     await wire.query(`update counter set value = value + ${epochLeap}`)
     const [row] = await wire.query(`insert into setting as s (name, value) values ('systemEpoch', '1')
       on conflict (name) do update set value = (s.value::integer + 1)::text returning value`)
     const [sizes] = await wire.query('select (select count(*) from resource), (select events from feed)')
-    await wire.query('commit')
     return { resources: Number(sizes![0]), events: Number(sizes![1]), systemEpoch: Number(row![0]) }
-  } catch (error) {
-    if (wire.isOpen) await wire.query('rollback').catch(() => {})
-    throw error
-  }
+  })
 }

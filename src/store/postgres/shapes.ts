@@ -2,18 +2,12 @@
 // is what counts, not the declarations of one process: `judged` tells when it was judged anew.
 import { assert } from '../../base/assert.ts'
 import type { StatusKind } from '../../lifecycle/resource-type.ts'
+import { byTypeAndStatus, isJudgedAnew, type Shape } from '../shape.ts'
 import type { Declared, KindOf } from '../store.ts'
 import { translating } from './failures.ts'
 import { numbersOf, textsFrom, textsOf } from './texts.ts'
 import type { Wire } from './wire.ts'
 import type { Wires } from './wires.ts'
-
-export interface Shape {
-  readonly id: number
-  readonly type: string
-  readonly status: string
-  readonly kind: StatusKind
-}
 
 /** To be learned before a batch that names it can be understood. */
 export class UnknownShape extends Error {}
@@ -74,9 +68,7 @@ export class Shapes {
   unseenOf(declared: readonly Declared[]): readonly Declared[] {
     const types = new Set(declared.map(({ type }) => type))
     const all = [...[...types].map((type) => ({ type, status: '' })), ...declared]
-    return all
-      .filter(({ type, status }) => this.find(type, status) === undefined)
-      .sort((a, b) => order(a.type, b.type) || order(a.status, b.status))
+    return all.filter(({ type, status }) => this.find(type, status) === undefined).sort(byTypeAndStatus)
   }
 
   /** Writes pairs down that were never seen. They stay also when the batch that needs them fails. */
@@ -137,12 +129,4 @@ export class Shapes {
     this.byStatus = byStatus
     this.lastStatuses = undefined
   }
-}
-
-const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
-
-/** A status that the declarations no longer know stays as it was judged; '' is no status. */
-function isJudgedAnew({ type, status, kind }: Shape, kindOf: KindOf): boolean {
-  const found: StatusKind | undefined = status === '' ? kind : kindOf(type, status)
-  return found !== undefined && found !== kind
 }

@@ -1,6 +1,7 @@
 // States as they are selected, and how the rows become resources and events again.
 import type { EndedRun, KeyRecord, Resource, StoredEvent } from '../../decision/state.ts'
 import { endedRunOf, stateOf } from '../codec.ts'
+import type { StoredRun } from '../store.ts'
 import { Chunk } from './event-log.ts'
 import type { Row } from './pipeline.ts'
 import type { Shapes } from './shapes.ts'
@@ -9,10 +10,13 @@ import { fromStored, fromText } from './texts.ts'
 /** The columns of a state, as every reader selects them from r (resource), s (state) and c (commit). */
 export const stateColumns = `r.no, r.id, r.parent, r.tenant, r.name, r.created, r.properties, r.links, s.shape, s.revision, s.epoch, s.since,
   case when s.seq = 0 then 0 else coalesce(c.n + s.seq, 0) end, s.extra, s.owner, s.due, s.overdue, s.run, s.rest`
-export const stateWidth = 19
 /** To be joined after s or after r. */
 export const joinState = 'join state s on s.no = r.no left join commit c on c.batch = s.batch'
 export const joinResource = 'join resource r on r.no = s.no left join commit c on c.batch = s.batch'
+
+/** States of these numbers, in order. The numbers are found first, each by the index that is meant for it. */
+export const statesOf = (numbers: string, order = 'f.no') =>
+  `with f as materialized (${numbers}) select ${stateColumns} from f join state s on s.no = f.no ${joinResource} order by ${order}`
 
 /** Above every number of a resource. */
 export const noEnd = '9223372036854775807'
@@ -74,7 +78,7 @@ function resourceOf(row: Row, from: number, shapes: Shapes): Resource {
 }
 
 /** Another process may have written shapes down that were never seen here. */
-async function knowing(ids: Iterable<number>, shapes: Shapes): Promise<void> {
+export async function knowing(ids: Iterable<number>, shapes: Shapes): Promise<void> {
   for (const id of ids) {
     if (shapes.has(id)) continue
     await shapes.reload()
@@ -109,6 +113,9 @@ export function endOfRow(no: string | null, body: string | null): EndedRun {
   const [endedAt, ...list] = JSON.parse(body!) as [number, ...unknown[]]
   return endedRunOf(Number(no), endedAt, list)
 }
+
+/** From the columns no, body and n. */
+export const runOf = ([no, body, n]: Row): StoredRun => ({ ...endOfRow(no!, body!), n: Number(n) })
 
 /** From the columns hash, no, begun and at. */
 export function keyRecordOf(key: string, [hash, no, begun, at]: Row): KeyRecord {

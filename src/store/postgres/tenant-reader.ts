@@ -6,13 +6,9 @@ import type { No, StoredEvent } from '../../decision/state.ts'
 import type { StoredRun, TenantEvents, TenantEventsQuery, WorkCriterion } from '../store.ts'
 import type { Row } from './pipeline.ts'
 import type { Shapes } from './shapes.ts'
-import { chunkOf, endOfRow, eventsIn, having, inOrderOf, joinResource, stateColumns } from './states.ts'
+import { chunkOf, eventsIn, having, inOrderOf, runOf, statesOf } from './states.ts'
 import { numbersOf, toText } from './texts.ts'
 import type { Statements, Wire } from './wire.ts'
-
-/** States of these numbers, in order. The numbers are found first, each by the index that is meant for it. */
-export const statesOf = (numbers: string, order = 'f.no') =>
-  `with f as materialized (${numbers}) select ${stateColumns} from f join state s on s.no = f.no ${joinResource} order by ${order}`
 
 const isMine = (parameter: number, table = 'state') =>
   `exists (select 1 from resource o where o.no = ${table}.no and o.tenant = $${parameter}::text)`
@@ -136,5 +132,3 @@ export async function endedRunsOf(
   }
   return found
 }
-
-export const runOf = ([no, body, n]: Row): StoredRun => ({ ...endOfRow(no!, body!), n: Number(n) })

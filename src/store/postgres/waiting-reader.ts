@@ -4,6 +4,7 @@ import { MessageChannel, receiveMessageOnPort, Worker, type MessagePort } from '
 import { HomeostatError } from '../../base/errors.ts'
 import type { Ask } from '../../decision/situation.ts'
 import type { Answer } from '../store.ts'
+import { threadFile } from '../thread-file.ts'
 import type { AddressOptions } from './address.ts'
 
 export interface ReadingOrder {
@@ -59,9 +60,7 @@ export class WaitingReader {
     if (this.port !== null) return this.port
     const { port1, port2 } = new MessageChannel()
     const order: ReadingOrder = { ...this.options, port: port2, answered: this.answered }
-    // Run from the sources it is a .ts file, published it is a .js file: as this one is.
-    const url = import.meta.url.replace(/waiting-reader(\.[jt]s)(\?.*)?$/, 'waiting-reader-thread$1')
-    const thread = new Worker(new URL(url), { workerData: order, transferList: [port2] })
+    const thread = new Worker(threadFile(import.meta.url), { workerData: order, transferList: [port2] })
     // It fails: the next reader starts another.
     thread.on('error', () => this.stop())
     thread.unref()

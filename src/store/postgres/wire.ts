@@ -1,5 +1,5 @@
-// One connection to the server: opened with its settings, used by one question at a time, and watched:
-// a connection that fails is never used again.
+// One connection to the server: opened with its settings, used by one question at a time, and watched: one that fails is never used
+// again.
 import type { ClientConfig, QueryArrayConfig, Submittable } from 'pg'
 // Not all of it: its index also loads a pool, and looks for a native client on the disk.
 import Client from 'pg/lib/client.js'
@@ -150,6 +150,19 @@ export class Wire {
       this.names.set(text, name)
     }
     return this.ask(name, text, values)
+  }
+
+  /** Whole or not at all, where it takes several exchanges. */
+  async transaction<T>(work: () => Promise<T>): Promise<T> {
+    await this.query('begin')
+    try {
+      const result = await work()
+      await this.query('commit')
+      return result
+    } catch (error) {
+      if (this.isOpen) await this.query('rollback').catch(() => {})
+      throw error
+    }
   }
 
   /** Ends it at once, whatever is under way: the outcome of that is then unknown. */

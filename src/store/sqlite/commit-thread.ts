@@ -2,6 +2,7 @@
 // another, in the order in which they were sent.
 import { Worker } from 'node:worker_threads'
 import { HomeostatError, type ErrorCode } from '../../base/errors.ts'
+import { threadFile } from '../thread-file.ts'
 import type { Sheet } from './sheet.ts'
 import { handedOver, pack, type Parcel } from './sheet-packing.ts'
 import type { Feed, Heads } from './turns.ts'
@@ -38,9 +39,7 @@ export class CommitThread {
   readonly ready: Promise<void>
 
   constructor(order: ThreadOrder) {
-    // Run from the sources it is a .ts file, published it is a .js file: as this one is.
-    const url = new URL(import.meta.url.replace(/commit-thread(\.[jt]s)(\?.*)?$/, 'commit-thread-worker$1'))
-    this.thread = new Worker(url, { workerData: order })
+    this.thread = new Worker(threadFile(import.meta.url, '-worker'), { workerData: order })
     this.thread.unref()
     let isReady = () => {}
     this.ready = new Promise((resolve) => (isReady = resolve))

@@ -2,6 +2,7 @@
 // that beside the thread that commits. SQLite begins the log anew only when a writer finds all of it copied, and beside a busy writer
 // that never comes by itself: when the log has become long, the writer copies the little that is left and so begins it anew.
 import { Worker } from 'node:worker_threads'
+import { threadFile } from '../thread-file.ts'
 import type { Connection } from './connection.ts'
 
 export interface LogKeeperOrder {
@@ -25,9 +26,7 @@ export class LogKeeper {
   constructor(connection: Connection, order: LogKeeperOrder, longLog = 16_000) {
     this.longLog = longLog
     this.connection = connection
-    // Run from the sources it is a .ts file, published it is a .js file: as this one is.
-    const url = new URL(import.meta.url.replace(/(\.[jt]s)(\?.*)?$/, '-thread$1'))
-    this.thread = new Worker(url, { workerData: order })
+    this.thread = new Worker(threadFile(import.meta.url), { workerData: order })
     this.thread.unref()
     this.thread.on('message', (pages: number) => {
       this.isCopying = false

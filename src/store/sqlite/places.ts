@@ -1,17 +1,14 @@
 // Where a state is kept: at rest in `settled`, under way in `live`. Says, on a sheet, how it moves between the two; each change
 // names the revision and epoch that it expects to find.
 import type { StatementSync } from 'node:sqlite'
-import type { No, Resource, Run } from '../../decision/state.ts'
-import { hasGeneratedId, hasOrphan, isLive, overdueAt, wakeOf } from '../facts.ts'
+import type { No, Resource } from '../../decision/state.ts'
+import { dueOf, hasGeneratedId, isLive, orphansOf, overdueOf, wakeOf } from '../facts.ts'
 import { extraOf, fixedOf, isColdSame, isStepOnly, linksOf, restOf, toNullableText, toText } from '../codec.ts'
+import type { Shape } from '../shape.ts'
 import type { Connection } from './connection.ts'
-import type { Shape, Shapes } from './shapes.ts'
+import type { Shapes } from './shapes.ts'
 import { emptySheet } from './sheet.ts'
 import type { Values } from './values.ts'
-
-const orphansOf = ({ ledger }: Resource): 1 | null => (ledger.length > 0 && hasOrphan(ledger) ? 1 : null)
-const dueOf = (run: Run | null): number | null => (run === null || run.parked !== null ? null : run.dueAt)
-const overdueOf = (run: Run | null): number | null => (run === null ? null : overdueAt(run) || null)
 
 export class Places {
   private readonly shapes: Shapes

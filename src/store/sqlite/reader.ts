@@ -1,4 +1,4 @@
-// Every question to the store. A row of `live` rules over its row in `resource`, so each looks at both; answers that take
+// Every question to the store. A row of `live` rules over its row in `settled`, so each looks at both; answers that take
 // several statements are read in one transaction.
 import type { StatementSync } from 'node:sqlite'
 import { unreachable } from '../../base/assert.ts'
@@ -27,6 +27,7 @@ import type {
   TenantEventsQuery,
   WorkQuery,
 } from '../store.ts'
+import { byTypeAndStatus } from '../shape.ts'
 import { fromText, stateColumns, stateOf, stateTables, toText } from '../codec.ts'
 import { numbers, type Connection } from './connection.ts'
 import type { EventLog, FoundRun, RunLog } from './logs.ts'
@@ -141,7 +142,7 @@ export class Reader {
       status: this.parts.shapes.get(id).status,
       count,
     }))
-    return named.sort((a, b) => order(a.type, b.type) || order(a.status, b.status))
+    return named.sort(byTypeAndStatus)
   }
 
   liveShapes() {
@@ -268,4 +269,3 @@ export class Reader {
 }
 
 const textOf = (row: unknown): string => (row as [string])[0]
-const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -2,15 +2,9 @@
 import { assert } from '../../base/assert.ts'
 import type { StatementSync } from 'node:sqlite'
 import type { StatusKind } from '../../lifecycle/resource-type.ts'
+import { isJudgedAnew, type Shape } from '../shape.ts'
 import type { KindOf } from '../store.ts'
 import type { Connection } from './connection.ts'
-
-export interface Shape {
-  readonly id: number
-  readonly type: string
-  readonly status: string
-  readonly kind: StatusKind
-}
 
 const unknownShape = Symbol('unknown shape')
 
@@ -137,12 +131,6 @@ export class Shapes {
     }
     return shape
   }
-}
-
-/** A status that the declarations no longer know stays as it was judged; '' is no status. */
-function isJudgedAnew({ type, status, kind }: Shape, kindOf: KindOf): boolean {
-  const found: StatusKind | undefined = status === '' ? kind : kindOf(type, status)
-  return found !== undefined && found !== kind
 }
 
 type Row = [id: number, type: string, status: string, kind: StatusKind]

@@ -7,6 +7,7 @@ import { canonical, type Json } from '../../base/json.ts'
 import { systemRandom } from '../../base/random.ts'
 import type { Ask } from '../../decision/situation.ts'
 import type { Incarnation, Incident, No } from '../../decision/state.ts'
+import { Listeners } from '../listeners.ts'
 import type {
   Batch,
   Beside,
@@ -73,7 +74,7 @@ class SqliteStore implements Store {
   private readonly recordsOf: RecordReader
   private readonly writer: Writer
   private readonly workersOf: Workers
-  private readonly listeners = new Set<() => void>()
+  private readonly listeners = new Listeners()
   private readonly heartbeats = new Set<Heartbeat>()
 
   constructor({ file, readonly = false, patienceMs = 5000, thread = 'auto', log }: SqliteStoreOptions) {
@@ -177,7 +178,7 @@ class SqliteStore implements Store {
   commit(batch: Batch): MaybePromise<CommitAnswer> {
     const committing = this.writer.commit(batch)
     const tell = (answer: CommitAnswer) => {
-      if (answer.committed) this.changed()
+      if (answer.committed) this.listeners.wake()
       return answer
     }
     return committing instanceof Promise ? committing.then(tell) : tell(committing)
@@ -234,7 +235,7 @@ class SqliteStore implements Store {
       this.connection.prepare('delete from incident where no = ? and kind = ?').run(no, kind)
       return true
     })
-    if (closed) this.changed()
+    if (closed) this.listeners.wake()
     return closed
   }
 
@@ -250,7 +251,7 @@ class SqliteStore implements Store {
       this.connection.prepare(upsert).run(toText(name), JSON.stringify(to))
       return true
     })
-    if (changed) this.changed()
+    if (changed) this.listeners.wake()
     return changed
   }
 
@@ -281,10 +282,7 @@ class SqliteStore implements Store {
 
   /** Tells of commits through this handle. SQLite cannot tell of others': ask `othersWrote` from time to time. */
   onChange(wake: () => void): () => void {
-    // Wrapped, so that the same function given twice is two listeners.
-    const listener = () => wake()
-    this.listeners.add(listener)
-    return () => void this.listeners.delete(listener)
+    return this.listeners.add(wake)
   }
 
   async close(): Promise<void> {
@@ -293,10 +291,6 @@ class SqliteStore implements Store {
     await this.writer.stop()
     this.workersOf.close()
     this.connection.close()
-  }
-
-  private changed(): void {
-    for (const wake of this.listeners) wake()
   }
 
   private guarded<T>(work: () => T): T {

@@ -1,5 +1,6 @@
 // How many resources are in each status, counted along with the commits of this handle, so that asking costs nothing. Counting begins
 // when somebody asks for the first time; when others have written it begins anew.
+import { byTypeAndStatus } from '../shape.ts'
 import type { Batch, StatusCount } from '../store.ts'
 
 export class Tally {
@@ -32,7 +33,7 @@ export class Tally {
     const found: StatusCount[] = []
     for (const [type, statuses] of this.counts ?? [])
       for (const [status, count] of statuses) if (count > 0) found.push({ type, status, count })
-    return found.sort((a, b) => order(a.type, b.type) || order(a.status, b.status))
+    return found.sort(byTypeAndStatus)
   }
 
   private add(type: string, status: string, count: number): void {
@@ -41,5 +42,3 @@ export class Tally {
     statuses.set(status, (statuses.get(status) ?? 0) + count)
   }
 }
-
-const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -12,7 +12,7 @@ import type { OidcOptions } from '../server/oidc.ts'
 import type { WebhookSettings } from '../server/webhook-sender.ts'
 import type { Inventions } from '../testing/workload.ts'
 import type { World } from '../worlds/world.ts'
-import { HomeostatError } from '../base/errors.ts'
+import { HomeostatError, textOf } from '../base/errors.ts'
 import { CliError, exits } from './cli-error.ts'
 
 /** Lifecycles that belong together, with their drivers under the same names. */
@@ -192,8 +192,11 @@ async function configIn(file: string, context: ConfigContext): Promise<unknown> 
     if (error instanceof CliError || error instanceof HomeostatError) throw error
     // It is the code of somebody else: what it says and where, without our own places.
     const [where] = /file:\/\/[^\s)]+:\d+/.exec(error instanceof Error ? (error.stack ?? '') : '') ?? []
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new CliError(exits.usage, `${file} cannot be loaded: ${reason}`, where?.includes('/src/cli/') ? '' : where)
+    throw new CliError(
+      exits.usage,
+      `${file} cannot be loaded: ${textOf(error)}`,
+      where?.includes('/src/cli/') ? '' : where,
+    )
   }
 }
 

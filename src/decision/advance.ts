@@ -5,10 +5,10 @@ import type { JsonObject } from '../base/json.ts'
 import type { LandingPlan, OperationPlan, Plan, StepPlan } from '../lifecycle/plan.ts'
 import { callDeclared, holds, View } from './conditions.ts'
 import { DeclarationDefect, type Draft } from './draft.ts'
-import { arrive, cancelAsked, matchMoves, tellAsker, type Matched } from './landing.ts'
+import { arrive, cancelAsked, endOf, matchMoves, tellAsker, type Matched } from './landing.ts'
 import { doubted, meant, orphaned, takenBack } from './ledger.ts'
 import { shownStatus } from './owed.ts'
-import type { EndedRun, Item, LandingRef, Resource, Run, RunOutcome } from './state.ts'
+import type { Item, LandingRef, Resource, Run, RunOutcome } from './state.ts'
 
 /** Up to so many related resources move in one commit; more are moved in chunks of this size, the landing last. */
 export const cascadeLimit = 500
@@ -217,12 +217,6 @@ export function land(
       description,
     )
   return landed
-}
-
-/** The record of a run that ends here. `resource` still has it. */
-export function endOf(draft: Draft, { no, run }: Resource, outcome: RunOutcome, status: string): EndedRun {
-  const { begun, operation, kind, acceptedAt, by } = run!
-  return { no, begun, operation, kind, outcome, status, acceptedAt, endedAt: draft.now, by }
 }
 
 /** The next chunk, when more change their status than one commit should hold; null: all at once. */

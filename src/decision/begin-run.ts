@@ -9,7 +9,7 @@ import { Refusal, type Draft } from './draft.ts'
 import { endPreempted, holderLives, passHolds } from './landing.ts'
 import { doubted } from './ledger.ts'
 import { checkAgainst } from './schema-check.ts'
-import { runId, traced, type Lane, type QueuedRequest, type Resource, type Run, type RunRef } from './state.ts'
+import { isLate, runId, traced, type Lane, type QueuedRequest, type Resource, type Run, type RunRef } from './state.ts'
 
 export interface Asked {
   readonly operation: OperationPlan
@@ -167,10 +167,7 @@ function joins(draft: Draft, resource: Resource, asked: Asked, input: Json): boo
   const run = resource.run
   if (run === null || run.kind !== 'operation' || run.operation !== asked.operation.name || run.forced !== asked.forced)
     return false
-  const hangs =
-    run.parked !== null ||
-    (run.progressAt !== 0 && run.progressAt <= draft.now) ||
-    (run.deadlineAt !== 0 && run.deadlineAt <= draft.now)
+  const hangs = run.parked !== null || isLate(run, draft.now)
   return !hangs && canonical(run.input) === canonical(input)
 }
 

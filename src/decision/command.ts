@@ -71,6 +71,8 @@ export type Outcome =
   /** Of a probe. */
   | { readonly kind: 'answered'; readonly answer: string; readonly observed: unknown }
 
+export type FailedOutcome = Extract<Outcome, { kind: 'failed' }>
+
 /** The outcome of a call that the run owed. Accepted only at the epoch at which it was made. */
 export interface CallEnded {
   readonly kind: 'callEnded'
@@ -139,7 +141,7 @@ export interface Heal {
   readonly held?: string | undefined
 }
 
-/** All timers of the resource that are due. */
+/** A timer of the resource is due. */
 export interface TimerFired {
   readonly kind: 'timerFired'
   readonly no: No

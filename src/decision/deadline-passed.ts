@@ -1,5 +1,4 @@
 // A step, probe or undo was not done in time. The late success that may still exist is looked for before anything is undone.
-import type { Millis } from '../base/clock.ts'
 import type { Plan } from '../lifecycle/plan.ts'
 import { nameOf } from './begin-run.ts'
 import { applyOutcome } from './call-ended.ts'
@@ -7,7 +6,7 @@ import type { DeadlinePassed } from './command.ts'
 import { Refusal, type Draft } from './draft.ts'
 import { failStep } from './failure.ts'
 import { stepOf } from './owed.ts'
-import type { Resource, Run } from './state.ts'
+import { isLate, type Resource } from './state.ts'
 import { probing, stepUnknown, tellFailed } from './step-ended.ts'
 import { undoAttemptFailed } from './undo-ended.ts'
 
@@ -24,9 +23,6 @@ export function deadlinePassed(draft: Draft, command: DeadlinePassed): Resource 
     throw new Refusal('timer_not_due', `${nameOf(resource)} is in time.`)
   return deadlinePassedOn(draft, draft.planOf(resource), resource)
 }
-
-export const isLate = ({ deadlineAt, progressAt }: Run, now: Millis): boolean =>
-  (deadlineAt !== 0 && deadlineAt <= now) || (progressAt !== 0 && progressAt <= now)
 
 export function deadlinePassedOn(draft: Draft, plan: Plan, resource: Resource): Resource {
   const run = resource.run
@@ -45,7 +41,11 @@ export function deadlinePassedOn(draft: Draft, plan: Plan, resource: Resource): 
         { kind: 'unknown', reason: 'the probe did not answer in time' },
       )
     case 'undo':
-      return undoAttemptFailed(draft, plan, resource, 'deadline_exceeded', 'undoing did not end in time', false)
+      return undoAttemptFailed(draft, plan, resource, {
+        code: 'deadline_exceeded',
+        reason: 'undoing did not end in time',
+        terminal: false,
+      })
     case 'step':
       return stepOverdue(draft, plan, resource)
   }

@@ -1,9 +1,10 @@
 // The one place where a run's failures are answered: retry, undo, landing, or trying again later. Steps know nothing of it.
 import { assert } from '../base/assert.ts'
 import type { FailureCasePlan, FailurePlan, OperationPlan, Plan, StepPlan } from '../lifecycle/plan.ts'
+import type { FailedOutcome, Outcome } from './command.ts'
 import { holds, View } from './conditions.ts'
 import { Refusal, type Draft } from './draft.ts'
-import { enterNext, fillReasons, freezeItems, land, progressFrom } from './advance.ts'
+import { enterNext, fillReasons, freezeItems, land, landingOf, progressFrom } from './advance.ts'
 import { arrive, cancelAsked } from './landing.ts'
 import { doubted } from './ledger.ts'
 import { attemptDelayMs, attemptInRound, firstAttempt } from './next-attempt.ts'
@@ -13,6 +14,26 @@ export interface Failed {
   readonly code: string
   /** One per thing that failed. */
   readonly reasons: readonly string[]
+}
+
+/** The driver's answer cannot be used. */
+export const invalidResult = (reason: string): FailedOutcome => ({
+  kind: 'failed',
+  code: 'invalid_result',
+  reason,
+  terminal: false,
+})
+
+/** What the end of a step or undo that did not succeed counts as. */
+export function failureIn(outcome: Extract<Outcome, { kind: 'failed' | 'unknown' | 'answered' }>): FailedOutcome {
+  switch (outcome.kind) {
+    case 'failed':
+      return outcome
+    case 'unknown':
+      return { kind: 'failed', code: 'unknown_outcome', reason: outcome.reason, terminal: false }
+    case 'answered':
+      return invalidResult('answered as if it were a probe')
+  }
 }
 
 /** The step at the cursor has failed for good: the declared answer follows. */
@@ -53,7 +74,7 @@ export function failStep(draft: Draft, plan: Plan, resource: Resource, { code, r
   }
   return chosen.undo
     ? beginUndo(draft, plan, operation, kept, chosen, ref)
-    : landFailure(draft, plan, operation, kept, chosen, ref)
+    : landFailure(draft, plan, operation, kept, ref)
 }
 
 /** Stays in its status and tries the same step again, for ever, ever more rarely. Nothing but this never gives up. */
@@ -102,7 +123,7 @@ function beginUndo(
   const run = resource.run!
   // The failed step is undone too: it may have half happened.
   const undoing = run.steps.filter((index) => operation.steps[index]!.undo !== null).reverse()
-  if (undoing.length === 0) return landFailure(draft, plan, operation, resource, chosen, ref)
+  if (undoing.length === 0) return landFailure(draft, plan, operation, resource, ref)
   const next = undoRun(draft, operation, run, undoing, ref)
   const status = chosen.during ?? resource.status
   if (status === resource.status) return draft.change(resource, { run: next })
@@ -145,8 +166,7 @@ export function continueUndo(draft: Draft, plan: Plan, resource: Resource): Reso
   const operation = plan.operations.get(run.operation)!
   const undoing = run.undoing.slice(1)
   if (undoing.length > 0) return draft.change(resource, { run: undoRun(draft, operation, run, undoing, run.landing!) })
-  const ref = run.landing!
-  return landFailure(draft, plan, operation, resource, caseOf(operation, ref), ref)
+  return landFailure(draft, plan, operation, resource, run.landing!)
 }
 
 /** Undoing failed for good: stop, land where that is said, leave the rest to the sweeper. Both reasons are told. */
@@ -162,27 +182,23 @@ export function failUndo(draft: Draft, plan: Plan, resource: Resource, reason: s
     text: `Undoing ${run.operation} of ${resource.type} ${resource.id} failed: ${reason}`,
     evidence: { reasons: [...run.reasons, reason], ledger: resource.ledger.map((entry) => entry.name) },
   })
-  return landFailure(draft, plan, operation, told, caseOf(operation, ref), ref)
+  return landFailure(draft, plan, operation, told, ref)
 }
-
-const caseOf = (operation: OperationPlan, ref: LandingRef): FailureCasePlan =>
-  (ref.step < 0 ? operation.onFailure : (operation.steps[ref.step]!.onFailure ?? operation.onFailure)).cases[ref.case]!
 
 function landFailure(
   draft: Draft,
   plan: Plan,
   operation: OperationPlan,
   resource: Resource,
-  chosen: FailureCasePlan,
   ref: LandingRef,
 ): Resource {
   const run = resource.run!
-  const status = ref.undoFailed ? (chosen.ifUndoFails ?? plan.onlyFailed ?? chosen.status) : chosen.status
+  const landing = landingOf(plan, run, ref)
   return land(draft, plan, resource, {
     ref,
-    landing: { status, changes: chosen.changes },
+    landing,
     outcome: run.code === 'cancelled' ? 'cancelled' : 'failed',
-    description: failureText(operation, run.reasons, chosen.changes?.say ?? null),
+    description: failureText(operation, run.reasons, landing.changes?.say ?? null),
   })
 }
 

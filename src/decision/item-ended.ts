@@ -2,9 +2,9 @@
 import type { JsonObject } from '../base/json.ts'
 import type { Plan, StepPlan } from '../lifecycle/plan.ts'
 import { progressFrom } from './advance.ts'
-import type { Outcome } from './command.ts'
+import type { FailedOutcome, Outcome } from './command.ts'
 import type { Draft } from './draft.ts'
-import { failStep, nextAttempt } from './failure.ts'
+import { failStep, failureIn, invalidResult, nextAttempt } from './failure.ts'
 import { moveTo } from './landing.ts'
 import { confirmed, doubted } from './ledger.ts'
 import { afterMsOf } from './next-attempt.ts'
@@ -27,16 +27,9 @@ export function itemEnded(draft: Draft, plan: Plan, resource: Resource, no: numb
       'stepAgain',
       { step: step.name, afterMs: afterMsOf(outcome.afterMs) },
     )
-  const garbage =
-    outcome.kind === 'done' && step.result !== null ? checkAgainst(step.result, outcome.result).faults : null
-  if (outcome.kind === 'done' && garbage === null) return itemFinished(draft, plan, resource, step, item, null)
-  const [code, reason] =
-    outcome.kind === 'failed'
-      ? [outcome.code, outcome.reason]
-      : outcome.kind === 'unknown'
-        ? ['unknown_outcome', outcome.reason]
-        : ['invalid_result', garbage === null ? 'answered as if it were a probe' : garbage.join('; ')]
-  const terminal = outcome.kind === 'failed' && outcome.terminal
+  const failed = outcome.kind === 'done' ? garbageIn(step, outcome.result) : failureIn(outcome)
+  if (failed === null) return itemFinished(draft, plan, resource, step, item, null)
+  const { code, reason, terminal } = failed
   const next = terminal ? null : nextAttempt(draft, step, resource, item.attempt)
   if (next !== null)
     return itemLater(draft, resource, item, step, next, 'attemptFailed', {
@@ -45,7 +38,13 @@ export function itemEnded(draft: Draft, plan: Plan, resource: Resource, no: numb
       reason,
       nextAt: next.dueAt,
     })
-  return itemFinished(draft, plan, resource, step, item, { code, reason })
+  return itemFinished(draft, plan, resource, step, item, failed)
+}
+
+/** What the schema of the step refuses; null: nothing. */
+function garbageIn(step: StepPlan, result: unknown): FailedOutcome | null {
+  const faults = step.result === null ? null : checkAgainst(step.result, result).faults
+  return faults === null ? null : invalidResult(faults.join('; '))
 }
 
 function itemLater(

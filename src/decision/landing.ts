@@ -6,7 +6,16 @@ import { callDeclared, valueOf, View } from './conditions.ts'
 import { DeclarationDefect, Refusal, type Draft } from './draft.ts'
 import { doubted, orphaned } from './ledger.ts'
 import { checkAgainst } from './schema-check.ts'
-import { generatedId, runId, type Resource, type Run, type RunRef } from './state.ts'
+import {
+  generatedId,
+  isSameRef,
+  runId,
+  type EndedRun,
+  type Resource,
+  type Run,
+  type RunOutcome,
+  type RunRef,
+} from './state.ts'
 import { armedTimers, noTimers } from './timers.ts'
 
 export interface Arrival {
@@ -24,7 +33,7 @@ export interface Arrival {
   readonly overBusy: boolean
   /** The run that moves the related resources: holds those that it moves into a transitional status. */
   readonly mover: RunRef
-  /** Ends a run: moves only what is left, in the last commit of a cascade. */
+  /** Those of `changes`, matched already by who looked whether they fit into one commit. */
   readonly moves?: readonly Matched[]
 }
 
@@ -180,10 +189,7 @@ export function moveTo(
       `${mover.type} ${mover.id} would move ${item.type} ${item.id} from ${item.status} to ${to}, but ${item.type} declares no such move.`,
     )
   }
-  const heldByOther =
-    item.holder !== null &&
-    !(item.holder.no === holder.no && item.holder.begun === holder.begun) &&
-    holderLives(draft, item)
+  const heldByOther = item.holder !== null && !isSameRef(item.holder, holder) && holderLives(draft, item)
   const ownRun = item.run !== null && item.run.kind !== 'drift'
   if (!stays && (ownRun || heldByOther) && !overBusy) {
     throw new Refusal(
@@ -244,12 +250,15 @@ export function passHolds(draft: Draft, plan: Plan, resource: Resource, from: nu
 
 /** Closes a run that something stronger interrupts. Its undo is not run: the stronger one owns the clean-up. */
 export function endPreempted(draft: Draft, resource: Resource, why: string): void {
-  const run = resource.run!
-  const { no, status } = resource
-  const { begun, operation, kind, acceptedAt, by } = run
-  draft.end({ no, begun, operation, kind, outcome: 'preempted', status, acceptedAt, endedAt: draft.now, by })
+  draft.end(endOf(draft, resource, 'preempted', resource.status))
   cancelAsked(draft, resource, why)
-  tellAsker(draft, resource, run, 'failed', why)
+  tellAsker(draft, resource, resource.run!, 'failed', why)
+}
+
+/** The record of a run that ends here. `resource` still has it. */
+export function endOf(draft: Draft, { no, run }: Resource, outcome: RunOutcome, status: string): EndedRun {
+  const { begun, operation, kind, acceptedAt, by } = run!
+  return { no, begun, operation, kind, outcome, status, acceptedAt, endedAt: draft.now, by }
 }
 
 /** Runs of others that this run asked for and still waits for. */

@@ -5,7 +5,15 @@ import { beginRun, nameOf, type Asked } from './begin-run.ts'
 import type { ImportResource, RequestOperation, Target } from './command.ts'
 import { Refusal, type Draft } from './draft.ts'
 import { checkAgainst } from './schema-check.ts'
-import { generatedId, numberOfGeneratedId, runId, type KeyRecord, type Resource, type RunRef } from './state.ts'
+import {
+  generatedId,
+  isSameRef,
+  numberOfGeneratedId,
+  runId,
+  type KeyRecord,
+  type Resource,
+  type RunRef,
+} from './state.ts'
 import { noTimers } from './timers.ts'
 
 export interface Requested {
@@ -81,8 +89,8 @@ function replay(draft: Draft, command: RequestOperation, recorded: KeyRecord, ha
 
 /** The run is under way, perhaps attempted again by healing, or waits its turn. */
 function isWaitedFor(resource: Resource, recorded: KeyRecord, asker: RunRef): boolean {
-  const isAsker = (one: RunRef | null | undefined) => one?.no === asker.no && one.begun === asker.begun
-  if (resource.run !== null && (resource.run.begun === recorded.begun || isAsker(resource.run.askedBy))) return true
+  const { run } = resource
+  if (run !== null && (run.begun === recorded.begun || isSameRef(run.askedBy, asker))) return true
   return resource.queue.some((one) => one.key === recorded.key)
 }
 

@@ -1,7 +1,7 @@
 // Everything a decision may know. Which facts were looked for and are not loaded yet is noted (`engine/working-set.ts`); the door loads
 // them and decides again: the core stays pure and synchronous whatever the store is.
 import type { Millis } from '../base/clock.ts'
-import type { EndedRun, KeyRecord, No, Resource } from './state.ts'
+import type { EndedRun, Incarnation, KeyRecord, No, Resource } from './state.ts'
 
 /** A question to the store. The relations of the language are all made of these. */
 export type Ask =
@@ -25,5 +25,5 @@ export interface Situation {
   /** A number for a new resource. */
   nextNo(): No
   /** Who claims a run that is accepted here: the worker of this process, or nobody. */
-  readonly claimant: number
+  readonly claimant: Incarnation
 }

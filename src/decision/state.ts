@@ -55,6 +55,9 @@ export interface RunRef {
   readonly begun: number
 }
 
+export const isSameRef = (one: RunRef | null | undefined, other: RunRef): boolean =>
+  one?.no === other.no && one.begun === other.begun
+
 /**
  * What a run is doing:
  * - `step`: the step at the cursor is under way (driver calls, or asked runs of others).
@@ -90,7 +93,7 @@ export interface Run {
   /** Indices of begun steps, in order; skipped ones are not in it. */
   readonly steps: readonly number[]
   readonly results: JsonObject
-  /** Ids of the related resources still to do in a forEach or ask step; null in others. */
+  /** What is still to do in a forEach or ask step, one for each related resource; null in other steps. */
   readonly items: readonly Item[] | null
   /** Indices of steps still to undo, last first. */
   readonly undoing: readonly number[]
@@ -128,6 +131,15 @@ export interface Run {
   readonly owner: Incarnation
   /** How often healing has resumed what it is at: begins anew with every step. */
   readonly resumed: number
+}
+
+/** When a run is overdue: its deadline or progress deadline, whichever is first; 0 when neither is set. */
+export const overdueAt = (run: Run): Millis =>
+  run.deadlineAt === 0 || (run.progressAt !== 0 && run.progressAt < run.deadlineAt) ? run.progressAt : run.deadlineAt
+
+export const isLate = (run: Run, now: Millis): boolean => {
+  const at = overdueAt(run)
+  return at !== 0 && at <= now
 }
 
 /** Only a run that has one carries a trace: the others stay as they are. */

@@ -11,7 +11,7 @@ import { cancelAsked } from './landing.ts'
 import { doubted } from './ledger.ts'
 import { owedCalls, stepOf } from './owed.ts'
 import { checkAgainst } from './schema-check.ts'
-import { runId, type Resource, type Run, type RunRef } from './state.ts'
+import { isSameRef, runId, type Resource, type Run, type RunRef } from './state.ts'
 import { goOn, tellFailed, watched } from './step-ended.ts'
 
 interface Steered {
@@ -39,12 +39,9 @@ function steered(draft: Draft, command: { readonly no: number; readonly begun?: 
   return { resource, run, plan: draft.planOf(resource) }
 }
 
-const isSameRun = (one: RunRef | null | undefined, other: RunRef): boolean =>
-  one?.no === other.no && one.begun === other.begun
-
 /** What was asked for and still waits its turn. */
 function withdraw(draft: Draft, resource: Resource, asker: RunRef, reason: string): Resource {
-  const gone = resource.queue.filter((one) => isSameRun(one.askedBy, asker))
+  const gone = resource.queue.filter((one) => isSameRef(one.askedBy, asker))
   if (gone.length === 0)
     throw new Refusal('run_not_found', `${nameOf(resource)} has no run that was asked for by ${runId(asker)}.`)
   const after = draft.change(resource, { queue: resource.queue.filter((one) => !gone.includes(one)) })
@@ -56,7 +53,7 @@ function withdraw(draft: Draft, resource: Resource, asker: RunRef, reason: strin
 export function cancelRun(draft: Draft, command: CancelRun): Resource {
   const { resource, run, plan } = steered(draft, command)
   const asker = command.askedBy
-  if (asker !== undefined && !isSameRun(run.askedBy, asker)) return withdraw(draft, resource, asker, command.reason)
+  if (asker !== undefined && !isSameRef(run.askedBy, asker)) return withdraw(draft, resource, asker, command.reason)
   if (run.kind !== 'operation' || run.phase === 'undo' || run.phase === 'cascade') {
     throw new Refusal(
       'operation_not_allowed',

@@ -2,9 +2,9 @@
 import type { Json, JsonObject } from '../base/json.ts'
 import type { Plan, StepPlan } from '../lifecycle/plan.ts'
 import { enterNext, entered, progressFrom } from './advance.ts'
-import type { Outcome } from './command.ts'
+import type { FailedOutcome, Outcome } from './command.ts'
 import type { Draft } from './draft.ts'
-import { failStep, neverGivesUp, nextAttempt } from './failure.ts'
+import { failStep, failureIn, invalidResult, neverGivesUp, nextAttempt } from './failure.ts'
 import { confirmed } from './ledger.ts'
 import { afterMsOf, firstAttempt } from './next-attempt.ts'
 import { stepOf, undoneStep } from './owed.ts'
@@ -25,17 +25,9 @@ export function stepEnded(draft: Draft, plan: Plan, resource: Resource, outcome:
     case 'unknown':
       return stepUnknown(draft, plan, resource, step, outcome.reason)
     case 'failed':
-      return stepFailed(draft, plan, resource, step, outcome.code, outcome.reason, outcome.terminal)
+      return stepFailed(draft, plan, resource, step, outcome)
     case 'answered':
-      return stepFailed(
-        draft,
-        plan,
-        resource,
-        step,
-        'invalid_result',
-        'the driver answered a step as if it were a probe',
-        false,
-      )
+      return stepFailed(draft, plan, resource, step, invalidResult('the driver answered a step as if it were a probe'))
   }
 }
 
@@ -46,15 +38,8 @@ export function stepDone(draft: Draft, plan: Plan, resource: Resource, step: Ste
   if (step.result !== null) {
     const checked = checkAgainst(step.result, given)
     if (checked.faults !== null) {
-      return stepFailed(
-        draft,
-        plan,
-        resource,
-        step,
-        'invalid_result',
-        `${step.name} answered what its schema refuses: ${checked.faults.join('; ')}`,
-        false,
-      )
+      const reason = `${step.name} answered what its schema refuses: ${checked.faults.join('; ')}`
+      return stepFailed(draft, plan, resource, step, invalidResult(reason))
     }
     result = (checked.value ?? null) as Json
   }
@@ -243,10 +228,11 @@ export function stepUnknown(draft: Draft, plan: Plan, resource: Resource, step: 
     return after
   }
   const next = nextAttempt(draft, step, resource, run.attempt)
-  if (next !== null) return retry(draft, resource, step, next, 'unknown_outcome', reason)
+  const failed = failureIn({ kind: 'unknown', reason })
+  if (next !== null) return retry(draft, resource, step, next, failed)
   // What is tried until it works, or goes on whatever happens, needs nobody's word to be repeated.
   if (run.forced || neverGivesUp(plan, run))
-    return stepFailed(draft, plan, resource, step, 'unknown_outcome', reason, true)
+    return stepFailed(draft, plan, resource, step, { ...failed, terminal: true })
   return park(
     draft,
     resource,
@@ -280,18 +266,11 @@ export function park(
   return after
 }
 
-function stepFailed(
-  draft: Draft,
-  plan: Plan,
-  resource: Resource,
-  step: StepPlan,
-  code: string,
-  reason: string,
-  terminal: boolean,
-): Resource {
+function stepFailed(draft: Draft, plan: Plan, resource: Resource, step: StepPlan, failed: FailedOutcome): Resource {
   const run = resource.run!
+  const { code, reason, terminal } = failed
   const next = terminal ? null : nextAttempt(draft, step, resource, run.attempt)
-  if (next !== null) return retry(draft, resource, step, next, code, reason)
+  if (next !== null) return retry(draft, resource, step, next, failed)
   const from = resource.status
   const after = failStep(draft, plan, resource, { code, reasons: [reason] })
   tellFailed(draft, plan, after, from, run, { step: step.name, code, reason })
@@ -326,8 +305,7 @@ function retry(
   resource: Resource,
   step: StepPlan,
   next: { attempt: number; dueAt: number },
-  code: string,
-  reason: string,
+  { code, reason }: FailedOutcome,
 ): Resource {
   const run: Run = { ...resource.run!, ...next, progressAt: progressFrom(step, next.dueAt) }
   const after = draft.change(resource, { run })

@@ -1,8 +1,8 @@
 // A step was taken back, or could not be.
 import type { Plan } from '../lifecycle/plan.ts'
-import type { Outcome } from './command.ts'
+import type { FailedOutcome, Outcome } from './command.ts'
 import type { Draft } from './draft.ts'
-import { continueUndo, failUndo, nextAttempt } from './failure.ts'
+import { continueUndo, failureIn, failUndo, nextAttempt } from './failure.ts'
 import { takenBack } from './ledger.ts'
 import { undoneStep } from './owed.ts'
 import type { Resource } from './state.ts'
@@ -25,22 +25,14 @@ export function undoEnded(draft: Draft, plan: Plan, resource: Resource, outcome:
     )
     return after
   }
-  const [code, reason] =
-    outcome.kind === 'failed'
-      ? [outcome.code, outcome.reason]
-      : outcome.kind === 'unknown'
-        ? ['unknown_outcome', outcome.reason]
-        : ['invalid_result', 'answered as if it were a probe']
-  return undoAttemptFailed(draft, plan, resource, code, reason, outcome.kind === 'failed' && outcome.terminal)
+  return undoAttemptFailed(draft, plan, resource, failureIn(outcome))
 }
 
 export function undoAttemptFailed(
   draft: Draft,
   plan: Plan,
   resource: Resource,
-  code: string,
-  reason: string,
-  terminal: boolean,
+  { code, reason, terminal }: Omit<FailedOutcome, 'kind'>,
 ): Resource {
   const run = resource.run!
   const step = undoneStep(plan, run)

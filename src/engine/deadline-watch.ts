@@ -2,6 +2,7 @@
 // the shortest declared deadline, so nothing is armed per step.
 import type { Clock } from '../base/clock.ts'
 import type { NumberMap } from '../base/number-map.ts'
+import { overdueAt } from '../decision/state.ts'
 import { probeDeadlineMs } from '../decision/step-ended.ts'
 import type { Plans } from '../lifecycle/plan.ts'
 import type { Door } from './door.ts'
@@ -57,7 +58,7 @@ export class DeadlineWatch {
     for (const owned of this.#runs.values()) {
       const run = owned.resource.run!
       if (run.parked !== null) continue
-      const due = earliest(run.deadlineAt, run.progressAt)
+      const due = overdueAt(run)
       if (due > now) next = Math.min(next, due - now)
       else if (due > 0) {
         next = Math.min(next, lookAgainMs)
@@ -78,9 +79,6 @@ export class DeadlineWatch {
     })
   }
 }
-
-/** The earlier of two times, of which 0 means none. */
-const earliest = (a: number, b: number): number => (a === 0 ? b : b === 0 ? a : Math.min(a, b))
 
 /** The shortest time in which any declared call can become overdue. */
 function shortestDeadlineMs(plans: Plans): number {

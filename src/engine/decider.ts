@@ -4,13 +4,14 @@
 // is accepted so, the commit verifies as it does anyway, by revisions and by the keys' own uniqueness; a refusal would be verified by
 // nobody, and is decided again on facts that are loaded. One hope in vain costs the whole batch: many requests hope only where it spares
 // a round trip and nobody else was heard to write lately, and after a hope in vain they ask first for a while.
+import { textOf } from '../base/errors.ts'
 import type { Ask } from '../decision/situation.ts'
 import type { Store } from '../store/store.ts'
 import { distinct } from './asks.ts'
 import type { Item } from './command-queue.ts'
 import type { DoorOptions } from './door-options.ts'
 import { foresee, isOfRun } from './foresee.ts'
-import { rejected, textOf } from './rejections.ts'
+import { rejected } from './rejections.ts'
 import type { WorkingSet } from './working-set.ts'
 
 /** A decision that keeps asking for facts is broken. */

@@ -66,6 +66,7 @@ type RecordsAsked = Partial<Omit<RecordsQuery, 'kind'>>
 const listMax = 1_000
 /** Events that are looked at for one page of a tenant's. */
 const eventsLooked = 10_000
+const historyPage = 200
 const firstRun: RunsFrom = { liveAfter: 0 }
 
 export class EngineReads {
@@ -173,28 +174,29 @@ export class EngineReads {
 
   /** What a run did: its events, newest first. */
   async runHistory(id: string, limit = 500): Promise<readonly StoredEvent[]> {
-    const ref = refOf(id)
-    const found: StoredEvent[] = []
-    for (let before: number | null = null; found.length < limit;) {
-      const page: readonly StoredEvent[] = await this.store.history(ref.no, before, 200)
-      found.push(...page.filter((event) => event.begun === ref.begun))
-      const oldest = page.at(-1)
-      // Events of a run are never older than its acceptance, at this epoch.
-      if (oldest === undefined || page.length < 200 || oldest.epoch < ref.begun) break
-      before = oldest.n
-    }
-    return found.slice(0, limit)
+    const { no, begun } = refOf(id)
+    return (await this.#historyOf(no, new Set([begun]), (found) => found >= limit)).slice(0, limit)
   }
 
   /** What some runs of one resource did: their events, newest first, as far as they are among its latest `look` ones. */
   async runHistories(no: No, begun: ReadonlySet<number>, look = 1_000): Promise<readonly StoredEvent[]> {
+    return this.#historyOf(no, begun, (_, looked) => looked >= look)
+  }
+
+  /** Until enough was found, or was looked at. */
+  async #historyOf(
+    no: No,
+    begun: ReadonlySet<number>,
+    isEnough: (found: number, looked: number) => boolean,
+  ): Promise<readonly StoredEvent[]> {
     const first = Math.min(...begun)
     const found: StoredEvent[] = []
-    for (let before: number | null = null, looked = 0; looked < look;) {
-      const page: readonly StoredEvent[] = await this.store.history(no, before, 200)
+    for (let before: number | null = null, looked = 0; !isEnough(found.length, looked);) {
+      const page: readonly StoredEvent[] = await this.store.history(no, before, historyPage)
       found.push(...page.filter((event) => begun.has(event.begun)))
       const oldest = page.at(-1)
-      if (oldest === undefined || page.length < 200 || oldest.epoch < first) break
+      // Events of a run are never older than its acceptance, at this epoch.
+      if (oldest === undefined || page.length < historyPage || oldest.epoch < first) break
       before = oldest.n
       looked += page.length
     }

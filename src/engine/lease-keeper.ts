@@ -55,8 +55,7 @@ export class LeaseKeeper {
   mayStart(): boolean {
     if (this.#state !== 'live') return false
     const { leaseMs } = this.#options
-    if (this.#ageMs() < leaseMs - leaseMs / marginPerLease) return true
-    return false
+    return this.#ageMs() < leaseMs - leaseMs / marginPerLease
   }
 
   get isLive(): boolean {

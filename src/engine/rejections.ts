@@ -1,5 +1,5 @@
 // What the door answers when it is not the decision that refuses.
-import { HomeostatError, type ErrorCode } from '../base/errors.ts'
+import { HomeostatError, textOf, type ErrorCode } from '../base/errors.ts'
 import type { Rejected } from '../decision/decision.ts'
 
 export function rejected(code: ErrorCode, message: string): Rejected {
@@ -13,8 +13,4 @@ export function isUnavailable(error: unknown): boolean {
 export function asRejection(error: unknown): [ErrorCode, string] {
   if (error instanceof HomeostatError) return [error.code, error.message]
   return ['store_unavailable', `The store refused the change: ${textOf(error)}.`]
-}
-
-export function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

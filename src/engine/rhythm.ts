@@ -39,15 +39,13 @@ export class Rhythm {
 
   /** Something may be to do. */
   wake(): void {
-    if (this.#state === 'running') this.#isWoken = true
-    else if (this.#state === 'resting') this.#scheduleSoon()
+    this.wakeIn(0)
   }
 
   /** Something will be to do in a while. */
   wakeIn(ms: number): void {
     if (this.#state === 'running') this.#isWoken = true
-    else if (this.#state === 'resting')
-      this.#schedule(Math.max(ms, this.#endedAt + this.#options.gapMs - this.#options.clock.monotonic()))
+    else if (this.#state === 'resting') this.#scheduleIn(ms)
   }
 
   stop(): Promise<void> {
@@ -57,8 +55,9 @@ export class Rhythm {
     return wasRunning ? new Promise((resolve) => this.#whenStopped.push(resolve)) : Promise.resolve()
   }
 
-  #scheduleSoon(): void {
-    this.#schedule(Math.max(0, this.#endedAt + this.#options.gapMs - this.#options.clock.monotonic()))
+  /** Not sooner after the last pass than the gap. */
+  #scheduleIn(ms: number): void {
+    this.#schedule(Math.max(ms, this.#endedAt + this.#options.gapMs - this.#options.clock.monotonic()))
   }
 
   #schedule(ms: number): void {
@@ -109,7 +108,7 @@ export class Rhythm {
       return
     }
     this.#state = 'resting'
-    if (this.#isWoken) this.#scheduleSoon()
+    if (this.#isWoken) this.#scheduleIn(0)
     else if (next !== undefined) this.#schedule(Math.max(next, this.#options.gapMs))
   }
 }

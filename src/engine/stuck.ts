@@ -1,9 +1,8 @@
 // Finds what is stuck, from the present rows alone: owner lost, transitional without a run, or overdue although the owner lives.
 import type { Clock } from '../base/clock.ts'
 import type { Found } from '../decision/command.ts'
-import { isLate } from '../decision/deadline-passed.ts'
 import type { Ask } from '../decision/situation.ts'
-import { nobody, type Incarnation, type No, type Resource } from '../decision/state.ts'
+import { isLate, nobody, type Incarnation, type No, type Resource } from '../decision/state.ts'
 import type { Plans } from '../lifecycle/plan.ts'
 import type { Store } from '../store/store.ts'
 import { isKnownHere } from './strangers.ts'

@@ -36,7 +36,7 @@ export type TerminalOf<T> = T extends ResourceType<any, any, any, any, any, infe
 export type StatusOf<T> = T extends ResourceType<any, any, infer A, infer B, infer C, infer D> ? A | B | C | D : never
 /** A status in which a resource may rest: stable, failed or terminal. */
 export type Settled<T> = Exclude<StatusOf<T>, TransitionalOf<T>>
-/** A status that something may still leave by itself being asked: all but terminal. */
+/** A status from which something may still be asked: all but terminal. */
 export type Living<T> = Exclude<StatusOf<T>, TerminalOf<T>>
 
 /** Names of the statuses of one kind. */

@@ -3,7 +3,7 @@
 import type { Millis } from '../base/clock.ts'
 import type { StatusKind } from '../lifecycle/resource-type.ts'
 import { Defect } from '../base/assert.ts'
-import { numberOfGeneratedId, type LedgerEntry, type Resource, type Run } from '../decision/state.ts'
+import { isLate, numberOfGeneratedId, overdueAt, type LedgerEntry, type Resource, type Run } from '../decision/state.ts'
 import type { WorkQuery } from './store.ts'
 
 /** Something is under way with it, or should be. */
@@ -37,10 +37,7 @@ export const orphansOf = ({ ledger }: Resource): 1 | null => (ledger.length > 0 
 /** When the next call is due, as a column: a parked run is due to nobody. */
 export const dueOf = (run: Run | null): Millis | null => (run === null || run.parked !== null ? null : run.dueAt)
 
-/** When a run is overdue: its deadline or progress deadline, whichever is first; 0 when neither is set. */
-export const overdueAt = (run: Run): Millis =>
-  run.deadlineAt === 0 || (run.progressAt !== 0 && run.progressAt < run.deadlineAt) ? run.progressAt : run.deadlineAt
-
+/** When a run is overdue, as a column. */
 export const overdueOf = (run: Run | null): Millis | null => (run === null ? null : overdueAt(run) || null)
 
 /** Whether a live resource is what a query looks for. Timers are asked of all resources, not only of live ones. */
@@ -54,7 +51,7 @@ export function isWork(query: WorkQuery, resource: Resource, kind: StatusKind, n
     case 'withoutRun':
       return run === null && kind === 'transitional'
     case 'overdue':
-      return run !== null && overdueAt(run) !== 0 && overdueAt(run) <= now
+      return run !== null && isLate(run, now)
     case 'timers':
       return (wakeOf(resource.timers) ?? Infinity) <= now
     case 'orphans':

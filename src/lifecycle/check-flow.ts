@@ -1,8 +1,8 @@
 // Checks the lifecycle as a graph: every status can be reached and left, terminal ones stay, delete ends.
-import { casesOf, namedStatus, type Declaration } from './declaration.ts'
+import { casesOf, namedStatus, sourcesOf, type Declaration } from './declaration.ts'
 import type { Faults } from './fault.ts'
 import { isKind } from './known-names.ts'
-import { sourcesOf, type Edge } from './lifecycle-graph.ts'
+import type { Edge } from './lifecycle-graph.ts'
 import { kindsOf, statusKinds } from './resource-type.ts'
 
 export function checkFlow(faults: Faults, declaration: Declaration, edges: readonly Edge[]): void {

@@ -5,6 +5,7 @@ import {
   isPrevious,
   isRow,
   namedStatus,
+  sourcesOf,
   type CaseData,
   type Declaration,
   type HealData,
@@ -12,7 +13,7 @@ import {
 import { checkCases, landsBack, mustSettle } from './check-operations.ts'
 import type { Faults } from './fault.ts'
 import { isKind, type Declarations } from './known-names.ts'
-import { answersOf, PreviousStatuses, recoveriesOf, sourcesOf } from './lifecycle-graph.ts'
+import { answersOf, PreviousStatuses, recoveriesOf } from './lifecycle-graph.ts'
 import { refusesEmpty } from './schema.ts'
 import { conditionWords, listWords } from './words.ts'
 

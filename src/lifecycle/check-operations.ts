@@ -6,6 +6,7 @@ import {
   failureOf,
   isPrevious,
   namedStatus,
+  sourcesOf,
   type CaseData,
   type Declaration,
   type OperationData,
@@ -13,7 +14,6 @@ import {
 } from './declaration.ts'
 import type { Faults } from './fault.ts'
 import { isKind, type Declarations } from './known-names.ts'
-import { sourcesOf } from './lifecycle-graph.ts'
 import { kindsOf } from './resource-type.ts'
 import { refusesEmpty } from './schema.ts'
 import { listWords } from './words.ts'

@@ -1,11 +1,10 @@
 // Checks how resources are connected: both sides know each other, pairs agree, and what one does to another the other allows.
-import { moveOf, type CaseData, type Declaration } from './declaration.ts'
+import { moveOf, sourcesOf, type CaseData, type Declaration } from './declaration.ts'
 import { sitesOf } from './declaration-sites.ts'
 import { didYouMean, type Faults } from './fault.ts'
-import { isKind, livingOf, valueFault, type Declarations } from './known-names.ts'
-import { sourcesOf } from './lifecycle-graph.ts'
+import { isKind, valueFault, type Declarations } from './known-names.ts'
 import { relatedTypeOf, relationKindOf, type Relation } from './relation.ts'
-import { kindsOf } from './resource-type.ts'
+import { kindsOf, livingOf } from './resource-type.ts'
 import { listWords } from './words.ts'
 
 export function checkRelations(faults: Faults, loaded: Declarations, declaration: Declaration): void {

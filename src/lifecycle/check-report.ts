@@ -1,5 +1,4 @@
 // What the check of a set says about one of its lifecycles, for people: what was found, and what was looked at and holds.
-import { checkLifecycles } from './check-lifecycle.ts'
 import { casesOf, declarationOf } from './declaration.ts'
 import type { Fault } from './fault.ts'
 import { edgesOf } from './lifecycle-graph.ts'
@@ -13,11 +12,11 @@ export interface CheckReport {
 
 const count = (number: number, one: string, many = `${one}s`): string => `${number} ${number === 1 ? one : many}`
 
-/** The check of the whole set is given, so that it is made once. */
+/** `faults` is the check of the whole set: it is made once for all of them. */
 export function checkReport(
   lifecycle: AnyLifecycle,
   set: readonly AnyLifecycle[],
-  faults: readonly Fault[] = checkLifecycles(set),
+  faults: readonly Fault[],
 ): CheckReport {
   const { type, operations, drift, rules, timers, relations, probes } = declarationOf(lifecycle)
   const findings = faults.filter(({ path }) => path === type || path.startsWith(`${type}.`))

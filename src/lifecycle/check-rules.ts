@@ -1,11 +1,11 @@
 // Checks rules against what the lifecycle itself does, as far as data decides it: a commit that leaves a related resource where
 // the rule's row forbids it, whatever else holds. What depends on functions or on several commits is left to the simulator.
-import { moveOf, namedStatus, type ConditionData, type Declaration, type Table } from './declaration.ts'
-import { alternativesOf, sitesOf, type Site } from './declaration-sites.ts'
+import { alternativesOf, moveOf, namedStatus, type ConditionData, type Declaration, type Table } from './declaration.ts'
+import { sitesOf, type Site } from './declaration-sites.ts'
 import type { Faults } from './fault.ts'
-import { livingOf, type Declarations } from './known-names.ts'
+import type { Declarations } from './known-names.ts'
 import { isToMany, relatedTypeOf, relationKindOf } from './relation.ts'
-import { kindsOf } from './resource-type.ts'
+import { kindsOf, livingOf } from './resource-type.ts'
 import { conditionWords } from './words.ts'
 
 export function checkRules(faults: Faults, loaded: Declarations, declaration: Declaration): void {

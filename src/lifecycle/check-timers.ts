@@ -1,9 +1,8 @@
 // Checks timers: each has one moment, and asks for something that can be asked then.
 import { checkAsked } from './check-operations.ts'
-import type { Declaration, OperationData, TimerData } from './declaration.ts'
+import { sourcesOf, type Declaration, type OperationData, type TimerData } from './declaration.ts'
 import type { Faults } from './fault.ts'
 import { isKind, type Declarations } from './known-names.ts'
-import { sourcesOf } from './lifecycle-graph.ts'
 import { refusesEmpty } from './schema.ts'
 import { listWords } from './words.ts'
 

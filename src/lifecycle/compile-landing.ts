@@ -1,73 +1,89 @@
 // What operations and healing have in common when declarations become plans: conditions, and what changes with a landing.
+// `checkLifecycles` has judged what is read here: what stands where a function belongs is one.
+import {
+  casesOf,
+  isPrevious,
+  moveOf,
+  type CaseData,
+  type CasesData,
+  type ChangesData,
+  type ConditionData,
+  type Declaration,
+  type MoveData,
+} from './declaration.ts'
 import type { AddPlan, ChangesPlan, ConditionPlan, LandingPlan, MovePlan, RelationPlan, Term } from './plan.ts'
 import type { StatusKind } from './resource-type.ts'
 import { conditionWords } from './words.ts'
 
-// A declaration is read here as plain data of many shapes; `checkLifecycles` has judged it before.
-// oxlint-disable-next-line typescript/no-explicit-any
-export type Data = any
-
-/** What the names of one declaration stand for. */
+/** A declaration, and what its names stand for. */
 export interface Context {
+  readonly declaration: Declaration
   readonly relations: ReadonlyMap<string, RelationPlan>
   readonly kinds: ReadonlyMap<string, StatusKind>
 }
 
-export const listOf = (x: Data): Data[] => (Array.isArray(x) ? x : [x])
-
-export function compileCondition(context: Context, when: Data): ConditionPlan {
-  const terms = Object.entries<Data>(when).flatMap(([key, is]): Term[] => {
+export function compileCondition(context: Context, when: ConditionData): ConditionPlan {
+  const terms = Object.entries(when).flatMap(([key, is]): Term[] => {
     if (key === 'says' || key === 'test') return []
     const relation = context.relations.get(key)
-    if (!relation) return [{ term: 'property', name: key, values: listOf(is) }]
-    if (Array.isArray(is)) return [{ term: 'one', relation, statuses: new Set(is) }]
-    if ('exists' in is) return [{ term: 'exists', relation, exists: is.exists }]
-    const term = 'every' in is ? 'every' : 'some' in is ? 'some' : 'none'
-    return [{ term, relation, statuses: new Set<string>(is[term]) }]
+    if (!relation) return [{ term: 'property', name: key, values: Array.isArray(is) ? is : [is] }]
+    return [relatedTerm(relation, is as RelatedIs)]
   })
-  return { terms, test: when.test ?? null, words: conditionWords(when) }
+  return { terms, test: (when['test'] as ConditionPlan['test'] | undefined) ?? null, words: conditionWords(when) }
 }
 
-export const conditionOrNull = (context: Context, when: Data): ConditionPlan | null =>
+type RelatedIs = readonly string[] | { readonly exists: boolean } | Quantified
+type Quantified = { readonly [Word in 'every' | 'some' | 'none']?: readonly string[] }
+
+function relatedTerm(relation: RelationPlan, is: RelatedIs): Term {
+  if (isList(is)) return { term: 'one', relation, statuses: new Set(is) }
+  if ('exists' in is) return { term: 'exists', relation, exists: is.exists }
+  const term = 'every' in is ? 'every' : 'some' in is ? 'some' : 'none'
+  return { term, relation, statuses: new Set(is[term]) }
+}
+
+/** `Array.isArray` does not tell a readonly list from an object. */
+const isList = (is: RelatedIs): is is readonly string[] => Array.isArray(is)
+
+export const conditionOrNull = (context: Context, when: ConditionData | undefined): ConditionPlan | null =>
   when ? compileCondition(context, when) : null
 
-export function compileChanges(context: Context, changes: Data): ChangesPlan | null {
+export function compileChanges(context: Context, changes: ChangesData): ChangesPlan | null {
   const { set, move, add, link, say } = changes
   if (!set && !move && !add && !link && say === undefined) return null
   return {
     set: Object.entries(set ?? {}),
-    move: Object.entries<Data>(move ?? {}).map(([name, how]) => compileMove(context, name, how)),
-    add: Object.entries<Data>(add ?? {}).map(([name, how]): AddPlan => ({
+    move: Object.entries(move ?? {}).map(([name, how]) => compileMove(context, name, moveOf(how))),
+    add: Object.entries(add ?? {}).map(([name, { status, each }]): AddPlan => ({
       relation: context.relations.get(name)!,
-      status: how.status,
-      each: how.each,
+      status,
+      each: each as AddPlan['each'],
     })),
-    link: Object.entries<Data>(link ?? {}),
+    link: Object.entries(link ?? {}) as unknown as ChangesPlan['link'],
     say: say ?? null,
   }
 }
 
-function compileMove(context: Context, name: string, how: Data): MovePlan {
-  const some = typeof how === 'string' ? { to: how } : how
+function compileMove(context: Context, name: string, { from, only, to, set }: MoveData): MovePlan {
   return {
     relation: context.relations.get(name)!,
-    from: some.from ? new Set(some.from) : null,
-    only: some.only ?? null,
-    to: some.to ?? null,
-    set: Object.entries(some.set ?? {}),
+    from: setOrNull(from),
+    only: (only as MovePlan['only'] | undefined) ?? null,
+    to: to ?? null,
+    set: Object.entries(set ?? {}),
   }
 }
 
-/** A bare status or `previous` is the short form of a landing. */
-export const landingData = (x: Data): Data => (typeof x === 'string' || x?.previous === true ? { status: x } : x)
-export const statusOf = (status: Data): string | null => (status?.previous === true ? null : status)
+/** Null where nothing is said: any. */
+export const setOrNull = (statuses: readonly string[] | undefined): ReadonlySet<string> | null =>
+  statuses ? new Set(statuses) : null
 
-export function compileLandings(context: Context, target: Data): LandingPlan[] {
-  return listOf(target)
-    .map(landingData)
-    .map((one) => ({
-      when: conditionOrNull(context, one.when),
-      status: statusOf(one.status),
-      changes: compileChanges(context, one),
-    }))
-}
+/** Null: where the run came from. */
+export const statusOf = ({ status }: CaseData): string | null => (isPrevious(status) ? null : status!)
+
+export const compileLandings = (context: Context, target: CasesData): LandingPlan[] =>
+  casesOf(target).map((one) => ({
+    when: conditionOrNull(context, one.when),
+    status: statusOf(one),
+    changes: compileChanges(context, one),
+  }))

@@ -5,12 +5,28 @@ import {
   compileCondition,
   compileLandings,
   conditionOrNull,
-  landingData,
-  listOf,
+  setOrNull,
   statusOf,
   type Context,
-  type Data,
 } from './compile-landing.ts'
+import {
+  alternativesOf,
+  askOf,
+  casesOf,
+  declarationOf,
+  entryOf,
+  namedStatus,
+  sourcesOf,
+  type AskData,
+  type CasesData,
+  type Declaration,
+  type ForEachData,
+  type OperationData,
+  type RuleData,
+  type StepData,
+  type Table,
+  type TimerData,
+} from './declaration.ts'
 import { durationMs } from './duration.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import type {
@@ -25,12 +41,13 @@ import type {
   Plan,
   Plans,
   RelationPlan,
+  RetryPlan,
   RulePlan,
   StepPlan,
   TimerPlan,
 } from './plan.ts'
-import { isToMany, relationKindOf } from './relation.ts'
-import { statusKinds, type StatusKind } from './resource-type.ts'
+import { isToMany, relatedTypeOf, relationKindOf, type Relation } from './relation.ts'
+import { kindsOf, statusKinds } from './resource-type.ts'
 
 /** Finite by default: what is not said is this. */
 export const defaults = {
@@ -42,7 +59,8 @@ export const defaults = {
 
 export function compilePlans(lifecycles: readonly Lifecycle[]): Plans {
   const judgesOf = new Map<string, JudgePlan[]>()
-  const all = lifecycles.map((lifecycle) => compile(lifecycle, lifecycles, judgesOf))
+  const declarations = lifecycles.map(declarationOf)
+  const all = declarations.map((declaration) => compile(declaration, declarations, judgesOf))
   const byType = new Map(all.map((plan) => [plan.type, plan]))
   return {
     all,
@@ -51,63 +69,45 @@ export function compilePlans(lifecycles: readonly Lifecycle[]): Plans {
   }
 }
 
-function compile(lifecycle: Lifecycle, set: readonly Lifecycle[], judgesOf: Map<string, JudgePlan[]>): Plan {
-  const resource: Data = lifecycle.resource
-  const body: Data = lifecycle.body
-  const kinds = new Map<string, StatusKind>()
-  const meanings = new Map<string, string>()
-  for (const kind of statusKinds) {
-    for (const [status, meaning] of Object.entries<string>(resource.statuses[kind] ?? {})) {
-      kinds.set(status, kind)
-      meanings.set(status, meaning)
-    }
-  }
-  const relations = new Map(
-    Object.entries<Data>(lifecycle.relations).map(([name, relation]) => [name, compileRelation(name, relation)]),
-  )
-  const context: Context = { relations, kinds }
-  const rules = Object.entries<Data>(body.rules ?? {}).map(([name, rule]) => compileRule(context, name, rule))
-  noteJudges(judgesOf, resource.type, rules)
+function compile(declaration: Declaration, set: readonly Declaration[], judgesOf: Map<string, JudgePlan[]>): Plan {
+  const { type, resource } = declaration
+  const kinds = kindsOf(resource)
+  const relations = mapOf(declaration.relations, compileRelation)
+  const context: Context = { declaration, relations, kinds }
+  const rules = Object.entries(declaration.rules).map(([name, rule]) => compileRule(context, name, rule))
+  noteJudges(judgesOf, type, rules)
   const failed = [...kinds].filter(([, kind]) => kind === 'failed').map(([status]) => status)
   return {
-    type: resource.type,
+    type,
     properties: resource.properties,
     kinds,
-    meanings,
+    meanings: new Map(statusKinds.flatMap((kind) => Object.entries(resource.statuses[kind] ?? {}))),
     relations,
     parentType: [...relations.values()].find((relation) => relation.kind === 'parent')?.type ?? null,
-    operations: new Map(
-      Object.entries<Data>(body.operations ?? {}).map(([name, operation]) => [
-        name,
-        compileOperation(context, name, operation),
-      ]),
-    ),
-    heal: new Map(Object.keys(body.heal).map((status) => [status, compileHeal(context, status, body.heal)])),
-    drift: new Map(
-      Object.entries<Data>(body.drift ?? {}).map(([status, drift]) => [status, compileDrift(context, status, drift)]),
-    ),
-    probes: new Map(Object.entries<readonly string[]>(body.probes ?? {})),
-    timers: Object.entries<Data>(body.timers ?? {}).map(([name, timer]) => compileTimer(context, name, timer)),
+    operations: mapOf(declaration.operations, (operation, name) => compileOperation(context, name, operation)),
+    heal: mapOf(declaration.heal, (_, status) => compileHeal(context, status)),
+    drift: mapOf(declaration.drift, (drift, status) => compileDrift(context, status, drift)),
+    probes: new Map(Object.entries(declaration.probes)),
+    timers: Object.entries(declaration.timers).map(([name, timer]) => compileTimer(context, name, timer)),
     rules,
-    begins: new Set<string>(body.begins ?? []),
-    moves: (body.moves ?? []).map((row: Data) => ({
-      from: sources(context, row.from),
-      to: row.to,
-      byType: relations.get(row.by)?.type ?? '',
+    begins: new Set(declaration.begins),
+    moves: declaration.moves.map(({ from, to, by }) => ({
+      from: new Set(sourcesOf(declaration, from)),
+      to,
+      byType: relations.get(by)?.type ?? '',
     })),
-    pair: compilePair(lifecycle, relations, set),
-    judges: judgesOf.get(resource.type)!,
+    pair: compilePair(declaration, relations, set),
+    judges: judgesOf.get(type)!,
     onlyFailed: failed.length === 1 ? failed[0]! : null,
   }
 }
 
-function compileRule(context: Context, name: string, { says, holds }: Data): RulePlan {
-  const conditionsOf = (conditions: Data) => listOf(conditions).map((one) => compileCondition(context, one))
-  return {
-    name,
-    says,
-    holds: new Map(Object.entries<Data>(holds).map(([status, conditions]) => [status, conditionsOf(conditions)])),
-  }
+const mapOf = <Value, Made>(table: Table<Value>, make: (value: Value, name: string) => Made): Map<string, Made> =>
+  new Map(Object.entries(table).map(([name, value]) => [name, make(value, name)]))
+
+function compileRule(context: Context, name: string, { says, holds }: RuleData): RulePlan {
+  const rows = mapOf(holds, (row) => alternativesOf(row).map((one) => compileCondition(context, one)))
+  return { name, says, holds: rows }
 }
 
 /** A change of a related resource can break a rule of this type: that resource's plan must know who judges it. */
@@ -126,75 +126,71 @@ function relationsReadBy(conditions: readonly ConditionPlan[]): Set<RelationPlan
   )
 }
 
-function compileRelation(name: string, relation: Data): RelationPlan {
-  const kind = relationKindOf(relation)!
+function compileRelation(relation: Relation, name: string): RelationPlan {
+  const { where = {}, as = '' } = relation as { readonly where?: Table<unknown>; readonly as?: string }
   return {
     name,
-    kind,
-    type: relation[kind].type,
+    kind: relationKindOf(relation)!,
+    type: relatedTypeOf(relation)!.type,
     many: isToMany(relation),
-    where: Object.entries(relation.where ?? {}),
-    as: relation.as ?? '',
+    where: Object.entries(where),
+    as,
   }
 }
 
 /** The side with operations leads; where neither has any, the one declared first does. */
 function compilePair(
-  lifecycle: Lifecycle,
+  declaration: Declaration,
   relations: ReadonlyMap<string, RelationPlan>,
-  set: readonly Lifecycle[],
+  set: readonly Declaration[],
 ): PairPlan | null {
   const relation = [...relations.values()].find((one) => one.kind === 'pair')
   if (!relation) return null
-  const operations = (one: Lifecycle | undefined) => Object.keys((one?.body as Data)?.operations ?? {}).length
-  const other = set.find((one) => (one.resource as Data).type === relation.type)
-  const leads =
-    operations(lifecycle) > 0 || (operations(other) === 0 && (!other || set.indexOf(lifecycle) < set.indexOf(other)))
+  const hasOperations = (one: Declaration | undefined) => Object.keys(one?.operations ?? {}).length > 0
+  const other = set.find((one) => one.type === relation.type)
+  const isFirst = !other || set.indexOf(declaration) < set.indexOf(other)
+  const leads = hasOperations(declaration) || (!hasOperations(other) && isFirst)
   return { relation: relation.name, type: relation.type, leads }
 }
 
-function sources(context: Context, from: readonly string[]): ReadonlySet<string> {
-  if (!from.includes('*')) return new Set(from)
-  return new Set([...context.kinds].filter(([, kind]) => kind !== 'terminal').map(([status]) => status))
-}
-
-function compileFailure(context: Context, failure: Data): FailurePlan {
-  if (failure.again) {
-    const againMs = durationMs(failure.again)
-    const atMostMs = failure.atMost ? durationMs(failure.atMost) : Math.max(againMs, defaults.tryAgainAtMostMs)
+function compileFailure(context: Context, failure: CasesData): FailurePlan {
+  const cases = casesOf(failure)
+  const again = cases[0]?.again
+  if (again !== undefined) {
+    const againMs = durationMs(again)
+    const atMost = cases[0]!.atMost
+    const atMostMs = atMost ? durationMs(atMost) : Math.max(againMs, defaults.tryAgainAtMostMs)
     return { tryAgain: { againMs, atMostMs }, cases: [] }
   }
-  const cases = listOf(failure)
-    .map(landingData)
-    .map((one): FailureCasePlan => ({
-      when: conditionOrNull(context, one.when),
-      status: statusOf(one.status),
-      changes: compileChanges(context, one),
-      codes: one.code ? new Set(one.code) : null,
-      undo: one.undo === true,
-      during: one.during ?? null,
-      ifUndoFails: one.ifUndoFails ?? null,
-    }))
-  return { tryAgain: null, cases }
+  const compiled = cases.map((one): FailureCasePlan => ({
+    when: conditionOrNull(context, one.when),
+    status: statusOf(one),
+    changes: compileChanges(context, one),
+    codes: setOrNull(one.code),
+    undo: one.undo === true,
+    during: one.during ?? null,
+    ifUndoFails: one.ifUndoFails ?? null,
+  }))
+  return { tryAgain: null, cases: compiled }
 }
 
-function compileOperation(context: Context, name: string, operation: Data): OperationPlan {
+function compileOperation(context: Context, name: string, operation: OperationData): OperationPlan {
   const to = compileLandings(context, operation.to)
   const ends = to.every((landing) => landing.status !== null && context.kinds.get(landing.status) === 'terminal')
   return {
     name,
     meaning: operation.meaning ?? '',
     creates: operation.from.length === 0,
-    from: sources(context, operation.from),
+    from: new Set(sourcesOf(context.declaration, operation.from)),
     input: operation.input ?? null,
-    requires: (operation.requires ?? []).map((when: Data) => compileCondition(context, when)),
+    requires: (operation.requires ?? []).map((when) => compileCondition(context, when)),
     ifBusy: operation.ifBusy ?? 'refuse',
     queueBehind: operation.queueBehind ?? 0,
     ifTerminal: operation.ifTerminal ?? 'refuse',
     graceMs: operation.grace ? durationMs(operation.grace) : operation.ifBusy === 'preempt' ? defaults.graceMs : 0,
     forceMs: operation.force ? durationMs(operation.force) : 0,
     forcedStatus: operation.whileForced ?? null,
-    steps: Object.entries<Data>(operation.steps).map(([step, data], index) => compileStep(context, step, index, data)),
+    steps: Object.entries(operation.steps).map(([step, data], index) => compileStep(context, step, index, data)),
     to,
     onFailure: compileFailure(context, operation.onFailure),
     failureText: operation.failureText ?? null,
@@ -202,29 +198,23 @@ function compileOperation(context: Context, name: string, operation: Data): Oper
   }
 }
 
-function compileStep(context: Context, name: string, index: number, { retry, ...step }: Data): StepPlan {
-  const during = typeof step.during === 'string' ? { status: step.during } : step.during
-  const [each] = Object.entries<Data>(step.forEach ?? {})
+function compileStep(context: Context, name: string, index: number, step: StepData): StepPlan {
+  const entry = entryOf(step)
+  const [each] = Object.entries(step.forEach ?? {})
   return {
     name,
     index,
-    status: during.status,
-    changes: compileChanges(context, during),
+    status: namedStatus(entry)!,
+    changes: compileChanges(context, entry),
     when: conditionOrNull(context, step.when),
     forEach: each ? compileForEach(context, each[0], each[1]) : null,
-    asks: Object.entries<Data>(step.ask ?? {}).map(([relation, ask]) => compileAsk(relation, ask)),
+    asks: Object.entries(step.ask ?? {}).map(([relation, ask]) => compileAsk(relation, askOf(ask))),
     result: step.result ?? null,
     undo: step.undo ?? null,
     probe: step.probe ?? null,
     creates: step.creates ?? null,
     destroys: step.destroys ?? null,
-    retry: retry
-      ? {
-          times: retry.times,
-          firstMs: retry.first ? durationMs(retry.first) : defaults.retry.firstMs,
-          atMostMs: retry.atMost ? durationMs(retry.atMost) : defaults.retry.atMostMs,
-        }
-      : defaults.retry,
+    retry: compileRetry(step.retry),
     deadlineMs: step.deadline ? durationMs(step.deadline) : defaults.deadlineMs,
     progressMs: step.progress ? durationMs(step.progress) : 0,
     onFailure: step.onFailure ? compileFailure(context, step.onFailure) : null,
@@ -232,29 +222,37 @@ function compileStep(context: Context, name: string, index: number, { retry, ...
   }
 }
 
-function compileForEach(context: Context, relation: string, each: Data): ForEachPlan {
+function compileRetry(retry: StepData['retry']): RetryPlan {
+  if (retry === undefined) return defaults.retry
+  return {
+    times: retry.times,
+    firstMs: retry.first ? durationMs(retry.first) : defaults.retry.firstMs,
+    atMostMs: retry.atMost ? durationMs(retry.atMost) : defaults.retry.atMostMs,
+  }
+}
+
+function compileForEach(context: Context, relation: string, each: ForEachData): ForEachPlan {
   return {
     relation: context.relations.get(relation)!,
-    in: each.in ? new Set(each.in) : null,
-    only: each.only ?? null,
+    in: setOrNull(each.in),
+    only: (each.only as ForEachPlan['only'] | undefined) ?? null,
     done: each.done ?? null,
     failed: each.failed ?? null,
     stopAtFirst: each.stopAtFirst === true,
   }
 }
 
-function compileAsk(relation: string, ask: Data): AskPlan {
-  const data = typeof ask === 'string' ? { operation: ask } : ask
+function compileAsk(relation: string, ask: AskData): AskPlan {
   return {
     relation,
-    operation: data.operation,
-    in: data.in ? new Set(data.in) : null,
-    input: data.input ?? null,
-    goOn: data.failed === 'goOn',
+    operation: ask.operation,
+    in: setOrNull(ask.in),
+    input: (ask.input as AskPlan['input'] | undefined) ?? null,
+    goOn: ask.failed === 'goOn',
   }
 }
 
-function compileTimer(context: Context, name: string, timer: Data): TimerPlan {
+function compileTimer(context: Context, name: string, timer: TimerData): TimerPlan {
   return {
     name,
     in: new Set(timer.in),
@@ -264,7 +262,7 @@ function compileTimer(context: Context, name: string, timer: Data): TimerPlan {
     asks:
       typeof timer.ask === 'string'
         ? [{ relation: null, operation: timer.ask }]
-        : Object.entries<string>(timer.ask).map(([relation, operation]) => ({
+        : Object.entries(timer.ask).map(([relation, operation]) => ({
             relation: context.relations.get(relation)!,
             operation,
           })),

@@ -1,16 +1,17 @@
 // Every place of a declaration where a status is written or a condition is judged, with its path: what the checks walk over.
 import {
+  alternativesOf,
   casesOf,
   entryOf,
   isRow,
   namedStatus,
+  sourcesOf,
   type CaseData,
   type ConditionData,
   type Declaration,
   type OperationData,
   type StepData,
 } from './declaration.ts'
-import { sourcesOf } from './lifecycle-graph.ts'
 
 /** A place where the resource is put into a status, and what changes with it. */
 export interface Site {
@@ -114,7 +115,3 @@ export function conditionsOf(declaration: Declaration): readonly ConditionSite[]
   for (const [name, timer] of Object.entries(declaration.timers)) add(`${type}.timers.${name}.when`, timer.when)
   return found
 }
-
-/** A rule's row: any of the list. */
-export const alternativesOf = (row: ConditionData | readonly ConditionData[]): readonly ConditionData[] =>
-  Array.isArray(row) ? row : [row as ConditionData]

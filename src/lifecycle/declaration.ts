@@ -1,9 +1,9 @@
-// A declaration as plain data, without the types that guide its author: what check, graph, words and JSON read.
+// A declaration as plain data, without the types that guide its author: what check, graph, words, JSON and plans read.
 // Reading calls no function of the declaration and believes nothing: fields may be missing where the compiler was not asked.
 import type { Previous } from './landing.ts'
 import type { AnyLifecycle } from './lifecycle.ts'
 import type { Relations } from './relation.ts'
-import type { ResourceType } from './resource-type.ts'
+import { livingOf, type ResourceType } from './resource-type.ts'
 import type { Schema } from './schema.ts'
 
 export type Table<Value> = Readonly<Record<string, Value>>
@@ -26,7 +26,7 @@ export interface MoveData {
 export interface ChangesData {
   readonly set?: Table<unknown>
   readonly move?: Table<string | MoveData>
-  readonly add?: Table<{ readonly status: string }>
+  readonly add?: Table<{ readonly status: string; readonly each?: unknown }>
   readonly link?: Table<unknown>
   readonly say?: string
 }
@@ -201,5 +201,13 @@ export function healOf(heal: Declaration['heal'], status: string): HealData | re
   }
   return row
 }
+
+/** What `from` names: '*' is every status that is not terminal. */
+export const sourcesOf = ({ resource }: Declaration, from: readonly string[] = []): readonly string[] =>
+  from.includes('*') ? livingOf(resource) : from
+
+/** A rule's row: any of the list. */
+export const alternativesOf = (row: ConditionData | readonly ConditionData[]): readonly ConditionData[] =>
+  Array.isArray(row) ? row : [row as ConditionData]
 
 export const isRow = (row: HealData | readonly CaseData[]): row is HealData => !Array.isArray(row)

@@ -75,7 +75,3 @@ export function valueFault(
 
 export const isKind = (type: ResourceType, status: string, kind: StatusKind): boolean =>
   kindsOf(type).get(status) === kind
-
-/** Statuses that are not terminal. */
-export const livingOf = (type: ResourceType): readonly string[] =>
-  [...kindsOf(type)].filter(([, kind]) => kind !== 'terminal').map(([status]) => status)

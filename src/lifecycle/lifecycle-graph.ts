@@ -9,6 +9,7 @@ import {
   isPrevious,
   isRow,
   namedStatus,
+  sourcesOf,
   type CaseData,
   type Declaration,
   type OperationData,
@@ -96,12 +97,6 @@ class EdgeList {
     this.known.add(key)
     this.all.push({ type: this.type, from, to, ...how })
   }
-}
-
-/** What `from` names: '*' is every status that is not terminal. */
-export function sourcesOf({ resource }: Declaration, from: readonly string[] = []): readonly string[] {
-  if (!from.includes('*')) return from
-  return [...kindsOf(resource)].filter(([, kind]) => kind !== 'terminal').map(([status]) => status)
 }
 
 /** Where `previous` can lead: the settled statuses from which the runs that stand in a status, or carry out an operation, came. */

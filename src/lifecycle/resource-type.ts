@@ -52,3 +52,7 @@ export function kindsOf(type: ResourceType): ReadonlyMap<string, StatusKind> {
   }
   return kinds
 }
+
+/** Statuses that are not terminal. */
+export const livingOf = (type: ResourceType): readonly string[] =>
+  [...kindsOf(type)].filter(([, kind]) => kind !== 'terminal').map(([status]) => status)

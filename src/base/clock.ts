@@ -44,6 +44,20 @@ export const systemClock: Clock = {
   soon: (then) => void setImmediate(then),
 }
 
+/** Waits by a clock that was given; ends early when the signal fires: the caller looks at the signal. */
+export function pause(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve()
+    const end = () => {
+      cancel()
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }
+    const cancel = clock.after(ms, end)
+    signal?.addEventListener('abort', end, { once: true })
+  })
+}
+
 /** Waits, in Node and in browsers; ends early when the signal fires. For programs that wait for a server: it keeps them alive. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -220,7 +220,7 @@ export const codes = {
 export type ErrorCode = keyof typeof codes
 
 /** What was thrown, in words: by other people's code it may be anything. */
-export const textOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))
+export const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))
 
 /** What is thrown at the edges. Told apart by `code`, never by instanceof across a wire. */
 export class HomeostatError extends Error {

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { CliError, exits } from './cli-error.ts'
 import { beside, counted, moment } from './print.ts'
-import { countOf, numberOf } from './asking-commands.ts'
+import { countOf, numberOf } from './given-values.ts'
 import { firstOf } from './paging.ts'
 import { asking, type Asking } from './shell.ts'
 

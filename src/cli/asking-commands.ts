@@ -5,7 +5,7 @@ import { codes, HomeostatError } from '../base/errors.ts'
 import type { HttpClient } from '../client/http-client.ts'
 import { CliError, exits } from './cli-error.ts'
 import { followRun } from './follow-run.ts'
-import { valuesOf } from './given-values.ts'
+import { numberOf, valuesOf } from './given-values.ts'
 import { refNamed, typeNamed, typesOf, wordOf, type Ref, type Resource } from './names.ts'
 import { didYouMean } from './nearest.ts'
 import { asking, type Asking } from './shell.ts'
@@ -200,17 +200,4 @@ async function setStatus({ api, printer, options }: Asking<{ reason: string }>, 
   const { resource } = await api.call('setStatus', { path: ref, body }, { ifMatch: etag })
   if (printer.isJson) return printer.json(resource)
   printer.line(`${wordOf(ref)} is ${printer.status(resource.status, resource.kind)} now, epoch ${resource.epoch}.`)
-}
-
-/** How many are shown: one at least. */
-export function countOf(text: string, option: string): number {
-  const count = Number(text)
-  if (text !== '' && Number.isSafeInteger(count) && count > 0) return count
-  throw new CliError(exits.usage, `${option} takes a whole number of 1 or more, not '${text}'.`)
-}
-
-export function numberOf(text: string, option: string): number {
-  const number = Number(text)
-  if (text !== '' && Number.isFinite(number) && number >= 0) return number
-  throw new CliError(exits.usage, `${option} takes a number, not '${text}'.`)
 }

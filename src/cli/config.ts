@@ -12,7 +12,7 @@ import type { OidcOptions } from '../server/oidc.ts'
 import type { WebhookSettings } from '../server/webhook-sender.ts'
 import type { Inventions } from '../testing/workload.ts'
 import type { World } from '../worlds/world.ts'
-import { HomeostatError, textOf } from '../base/errors.ts'
+import { HomeostatError, messageOf } from '../base/errors.ts'
 import { CliError, exits } from './cli-error.ts'
 
 /** Lifecycles that belong together, with their drivers under the same names. */
@@ -80,7 +80,6 @@ export const defineConfig = (config: Given): Given => config
 
 const configName = 'homeostat.config.ts'
 
-/** Of the parts that can be wrong without a type error: a config is written by hand. */
 /** A rhythm of nothing would never rest; others of these figures may be 0. */
 const rhythms: readonly string[] = [
   'leaseMs',
@@ -104,6 +103,7 @@ const settings = Object.fromEntries(
   Object.entries(defaultSettings).map(([name, byDefault]) => [name, setting(name, byDefault)]),
 )
 
+/** Of the parts that can be wrong without a type error: a config is written by hand. */
 const shape = z.strictObject({
   modules: z
     .array(
@@ -194,7 +194,7 @@ async function configIn(file: string, context: ConfigContext): Promise<unknown> 
     const [where] = /file:\/\/[^\s)]+:\d+/.exec(error instanceof Error ? (error.stack ?? '') : '') ?? []
     throw new CliError(
       exits.usage,
-      `${file} cannot be loaded: ${textOf(error)}`,
+      `${file} cannot be loaded: ${messageOf(error)}`,
       where?.includes('/src/cli/') ? '' : where,
     )
   }

@@ -4,7 +4,7 @@ import { sleep, systemClock } from '../base/clock.ts'
 import { CliError, exits } from './cli-error.ts'
 import { typeNamed } from './names.ts'
 import { counted, lasting, shown } from './print.ts'
-import { numberOf } from './asking-commands.ts'
+import { numberOf } from './given-values.ts'
 import { asking, type Asking } from './shell.ts'
 
 const kinds = ['fail', 'hang', 'slow', 'garbage', 'lateSuccess', 'lostReply', 'staleReads'] as const

@@ -1,9 +1,8 @@
-// `name=value` of a command line as data. Values are JSON where they are, else text; names with dots go inwards; `now+10m` is a moment.
+// What is given on a command line as data: options that are numbers, and `name=value`. Values are JSON where they are, else text; names with dots go inwards; `now+10m` is a moment.
 import { systemClock } from '../base/clock.ts'
 import type { Json, JsonObject } from '../base/json.ts'
+import { durationMs } from '../lifecycle/duration.ts'
 import { CliError, exits } from './cli-error.ts'
-
-const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** Undefined: nothing was given. */
 export function valuesOf(given: readonly string[], now = systemClock.now()): JsonObject | undefined {
@@ -46,7 +45,7 @@ function valueOf(text: string, now = systemClock.now()): Json {
   const moment = /^now(?:([+-])(\d+)(ms|s|m|h|d))?$/.exec(text)
   if (moment !== null) {
     const [, sign, count, unit] = moment
-    return now + (sign === undefined ? 0 : Number(`${sign}${count}`) * units[unit!]!)
+    return now + (sign === undefined ? 0 : Number(`${sign}1`) * durationMs(`${count}${unit}`))
   }
   try {
     return JSON.parse(text) as Json
@@ -61,4 +60,17 @@ function listsOf(value: unknown): unknown {
   const entries = Object.entries(value).map(([name, inner]) => [name, listsOf(inner)] as const)
   const isList = entries.length > 0 && entries.every(([name], i) => name === String(i))
   return isList ? entries.map(([, inner]) => inner) : Object.fromEntries(entries)
+}
+
+/** How many are shown: one at least. */
+export function countOf(text: string, option: string): number {
+  const count = Number(text)
+  if (text !== '' && Number.isSafeInteger(count) && count > 0) return count
+  throw new CliError(exits.usage, `${option} takes a whole number of 1 or more, not '${text}'.`)
+}
+
+export function numberOf(text: string, option: string): number {
+  const number = Number(text)
+  if (text !== '' && Number.isFinite(number) && number >= 0) return number
+  throw new CliError(exits.usage, `${option} takes a number, not '${text}'.`)
 }

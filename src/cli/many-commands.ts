@@ -7,11 +7,10 @@ import type { HttpClient } from '../client/http-client.ts'
 import type * as shape from '../protocol/shapes.ts'
 import { CliError, exits } from './cli-error.ts'
 import { bar } from './follow-run.ts'
-import { valuesOf } from './given-values.ts'
+import { countOf, numberOf, valuesOf } from './given-values.ts'
 import { typeNamed, wordOf } from './names.ts'
 import { firstOf, moreThan, type Limited } from './paging.ts'
 import { beside, counted, type Printer } from './print.ts'
-import { countOf, numberOf } from './asking-commands.ts'
 import { asking, type Asking } from './shell.ts'
 
 type Bulk = z.infer<typeof shape.bulk>

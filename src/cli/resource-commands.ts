@@ -1,7 +1,7 @@
 // Commands that look at resources: what there is, where it stands, why, and what happened.
 import type { Command } from 'commander'
 import { watchEvents } from '../client/event-source.ts'
-import { countOf, numberOf } from './asking-commands.ts'
+import { countOf, numberOf } from './given-values.ts'
 import { eventWords } from './event-words.ts'
 import { refNamed, typeNamed, typesOf, wordOf, type Ref, type Resource } from './names.ts'
 import { firstOf, moreThan } from './paging.ts'

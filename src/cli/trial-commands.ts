@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { CliError, exits } from './cli-error.ts'
 import { loadConfig } from './config.ts'
-import { numberOf } from './asking-commands.ts'
+import { numberOf } from './given-values.ts'
 import { counted } from './print.ts'
 import { here, type Shell } from './shell.ts'
 

@@ -7,7 +7,7 @@ import { exits } from './cli-error.ts'
 import { typeNamed } from './names.ts'
 import { firstOf, moreThan } from './paging.ts'
 import { beside, counted, moment, type Printer } from './print.ts'
-import { countOf, numberOf } from './asking-commands.ts'
+import { countOf, numberOf } from './given-values.ts'
 import { asking, type Asking } from './shell.ts'
 
 type Webhook = z.infer<typeof shape.webhook>

@@ -1,5 +1,5 @@
 // Judges declared conditions, and shows the declaration's functions the view they may look at.
-import { textOf } from '../base/errors.ts'
+import { messageOf } from '../base/errors.ts'
 import type { ConditionPlan, Plan, PlanView } from '../lifecycle/plan.ts'
 import type { Draft } from './draft.ts'
 import { DeclarationDefect, Refusal } from './draft.ts'
@@ -103,7 +103,7 @@ export function callDeclared<V, T>(resource: Resource, what: string, compute: (v
   } catch (thrown) {
     // What the core itself throws passes through.
     if (thrown instanceof Refusal || thrown instanceof DeclarationDefect) throw thrown
-    throw new DeclarationDefect(resource.no, `A function of the declaration threw (${what}): ${textOf(thrown)}`)
+    throw new DeclarationDefect(resource.no, `A function of the declaration threw (${what}): ${messageOf(thrown)}`)
   }
 }
 

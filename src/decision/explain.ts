@@ -3,6 +3,7 @@ import { isoTime, type Millis } from '../base/clock.ts'
 import type { FailurePlan, Plan, Plans } from '../lifecycle/plan.ts'
 import { allowedOperations, nameOf } from './begin-run.ts'
 import type { Found } from './command.ts'
+import { isOrphan } from './ledger.ts'
 import type { Situation } from './situation.ts'
 import { nobody, runId, type Resource, type Run } from './state.ts'
 
@@ -74,7 +75,7 @@ export function explain(
       allowed,
     }
   }
-  const orphans = resource.ledger.filter((entry) => entry.state === 'orphaned' || entry.state === 'sweeping')
+  const orphans = resource.ledger.filter(isOrphan)
   if (orphans.length > 0)
     because.push(
       `It left behind ${orphans.map((entry) => entry.name).join(', ')}: the sweeper looks after ${orphans.length === 1 ? 'it' : 'them'}.`,

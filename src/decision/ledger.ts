@@ -56,13 +56,16 @@ export function doubted(ledger: readonly LedgerEntry[], begun: number, now: Mill
   )
 }
 
+/** Nobody owns it any more; perhaps somebody is destroying it. */
+export const isOrphan = ({ state }: LedgerEntry): boolean => state === 'orphaned' || state === 'sweeping'
+
 /** Nobody will look after these any more. */
 export function orphaned(
   ledger: readonly LedgerEntry[],
   now: Millis,
   of: (entry: LedgerEntry) => boolean = () => true,
 ): readonly LedgerEntry[] {
-  const lost = (entry: LedgerEntry) => entry.state !== 'orphaned' && entry.state !== 'sweeping' && of(entry)
+  const lost = (entry: LedgerEntry) => !isOrphan(entry) && of(entry)
   if (!ledger.some(lost)) return ledger
   return ledger.map((entry) => (lost(entry) ? { ...entry, state: 'orphaned' as const, since: now } : entry))
 }

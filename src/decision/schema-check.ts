@@ -1,5 +1,5 @@
 // Lets a schema judge a value, at once: the core is synchronous, so schemas must be too.
-import { textOf } from '../base/errors.ts'
+import { messageOf } from '../base/errors.ts'
 import type { Schema } from '../lifecycle/schema.ts'
 
 export type Checked =
@@ -11,7 +11,7 @@ export function checkAgainst(schema: Schema, value: unknown): Checked {
   try {
     answer = schema['~standard'].validate(value)
   } catch (thrown) {
-    return { value: null, faults: [`the schema threw: ${textOf(thrown)}`] }
+    return { value: null, faults: [`the schema threw: ${messageOf(thrown)}`] }
   }
   if (answer instanceof Promise)
     return { value: null, faults: ['the schema validates asynchronously, which a lifecycle cannot wait for'] }

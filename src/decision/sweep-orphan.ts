@@ -2,12 +2,13 @@
 import { nameOf } from './begin-run.ts'
 import type { OrphanEnded, SweepOrphan } from './command.ts'
 import { Refusal, type Draft } from './draft.ts'
+import { isOrphan } from './ledger.ts'
 import { nobody, type LedgerEntry, type Resource } from './state.ts'
 
 function find(draft: Draft, no: number, name: string): { readonly resource: Resource; readonly entry: LedgerEntry } {
   const resource = draft.get(no)
   const entry = resource?.ledger.find((one) => one.name === name)
-  if (resource === null || entry === undefined || (entry.state !== 'orphaned' && entry.state !== 'sweeping')) {
+  if (resource === null || entry === undefined || !isOrphan(entry)) {
     throw new Refusal(
       'orphan_not_found',
       `The ledger has no orphan '${name}': it was swept, adopted or written off, or it never was one.`,

@@ -4,7 +4,7 @@
 // is accepted so, the commit verifies as it does anyway, by revisions and by the keys' own uniqueness; a refusal would be verified by
 // nobody, and is decided again on facts that are loaded. One hope in vain costs the whole batch: many requests hope only where it spares
 // a round trip and nobody else was heard to write lately, and after a hope in vain they ask first for a while.
-import { textOf } from '../base/errors.ts'
+import { messageOf } from '../base/errors.ts'
 import type { Ask } from '../decision/situation.ts'
 import type { Store } from '../store/store.ts'
 import { distinct } from './asks.ts'
@@ -135,7 +135,7 @@ export class Decider {
     } catch (error) {
       if (set.missing.length > 0 || set.isBlocked) return false
       this.#options.log('error', 'a decision threw', { error, command: item.command })
-      item.decision = rejected('declaration_defect', `Cannot decide ${item.command.kind}: ${textOf(error)}.`)
+      item.decision = rejected('declaration_defect', `Cannot decide ${item.command.kind}: ${messageOf(error)}.`)
     }
     return true
   }

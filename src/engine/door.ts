@@ -21,7 +21,7 @@ import { Decider } from './decider.ts'
 import type { DoorOptions, Known } from './door-options.ts'
 import { defaultSettings } from './options.ts'
 import { Pause } from './pause.ts'
-import { asRejection, isUnavailable, rejected } from './rejections.ts'
+import { asRejection, changedMeanwhile, isUnavailable, rejected } from './rejections.ts'
 import { WorkingSet } from './working-set.ts'
 
 export type { Decide, DoorOptions, Known } from './door-options.ts'
@@ -217,11 +217,7 @@ export class Door {
       this.#set.rollback(toReload(answer))
       if (answer.records !== undefined) {
         const sorted = blamed(items, answer)
-        this.#refuse(
-          sorted.blamed,
-          'record_conflict',
-          'Somebody else changed the same thing at the same time. Ask again.',
-        )
+        this.#refuse(sorted.blamed, 'record_conflict', changedMeanwhile)
         items = sorted.others
         if (items.length === 0) return
       }

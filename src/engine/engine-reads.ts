@@ -6,6 +6,7 @@ import { decide } from '../decision/decide.ts'
 import type { Rejection } from '../decision/decision.ts'
 import { Draft } from '../decision/draft.ts'
 import { explain, type Explanation, type Pace } from '../decision/explain.ts'
+import { isOrphan } from '../decision/ledger.ts'
 import {
   parseRunId,
   type EndedRun,
@@ -34,7 +35,7 @@ import type {
 } from '../store/store.ts'
 import type { EngineSettings } from './options.ts'
 import { existingNamed, findNamed, read } from './read.ts'
-import { endedRunView, liveRunView, type RunView } from './run-waiter.ts'
+import { endedRunView, liveRunView, type RunView } from './run-view.ts'
 
 export interface Page {
   readonly resources: readonly Resource[]
@@ -292,11 +293,7 @@ export class EngineReads {
   /** What exists in the real world and nobody owns any more. */
   async orphans(limit = 100, after: No = 0, tenant?: string): Promise<readonly Orphan[]> {
     const found = await this.store.work({ work: 'orphans', tenant }, this.clock.now(), Math.min(limit, listMax), after)
-    return found.flatMap((resource) =>
-      resource.ledger
-        .filter((entry) => entry.state === 'orphaned' || entry.state === 'sweeping')
-        .map((entry) => ({ resource, entry })),
-    )
+    return found.flatMap((resource) => resource.ledger.filter(isOrphan).map((entry) => ({ resource, entry })))
   }
 
   /** For how long the oldest of the first runs that are due has waited to be claimed; 0: none waits. */

@@ -10,6 +10,7 @@ import type { Json, JsonObject } from '../base/json.ts'
 import type { Found } from '../decision/command.ts'
 import type { Resource } from '../decision/state.ts'
 import { emptyBatch, type Beside, type Store } from '../store/store.ts'
+import { changedMeanwhile } from './rejections.ts'
 
 export type HealingMode = 'auto' | 'approve' | 'off'
 
@@ -197,7 +198,7 @@ export class HealingPolicy {
       const answer = await this.#store.commit({ ...emptyBatch, records, journal: beside.journal })
       if (answer.committed) return to
       if (answer.records?.some(({ kind }) => kind !== recordKind))
-        throw new HomeostatError('record_conflict', 'Somebody else changed the same thing at the same time. Ask again.')
+        throw new HomeostatError('record_conflict', changedMeanwhile)
     }
     throw keptChanging(name)
   }

@@ -1,6 +1,6 @@
 // Waits for the end of runs: told by commits made here, and by a look at the store when others may have written.
 import type { Clock } from '../base/clock.ts'
-import { runId, type EndedRun, type No, type Resource, type RunRef } from '../decision/state.ts'
+import type { No, Resource, RunRef } from '../decision/state.ts'
 import type { Store, Write } from '../store/store.ts'
 import type { Log } from './log.ts'
 import { Rhythm } from './rhythm.ts'
@@ -93,58 +93,5 @@ export class RunWaiter {
       if (found !== null) this.#tell(found as Resource)
     }
     return lookMs
-  }
-}
-
-/** A run as it is shown: under way, or ended. */
-export interface RunView {
-  readonly id: string
-  readonly no: No
-  readonly begun: number
-  readonly operation: string
-  readonly kind: 'operation' | 'heal' | 'drift'
-  readonly state: 'waiting' | 'running' | 'parked' | EndedRun['outcome']
-  readonly isOver: boolean
-  readonly status: string
-  readonly by: string
-  readonly acceptedAt: number
-  readonly endedAt: number | null
-  readonly live: Resource['run']
-}
-
-export function liveRunView(resource: Resource): RunView {
-  const run = resource.run!
-  const { begun, operation, kind, by, acceptedAt } = run
-  return {
-    id: runId({ no: resource.no, begun }),
-    no: resource.no,
-    begun,
-    operation,
-    kind,
-    state: run.parked !== null ? 'parked' : run.owner === 0 ? 'waiting' : 'running',
-    isOver: false,
-    status: resource.status,
-    by,
-    acceptedAt,
-    endedAt: null,
-    live: run,
-  }
-}
-
-export function endedRunView(run: EndedRun): RunView {
-  const { no, begun, operation, kind, outcome, status, by, acceptedAt, endedAt } = run
-  return {
-    id: runId({ no, begun }),
-    no,
-    begun,
-    operation,
-    kind,
-    state: outcome,
-    isOver: true,
-    status,
-    by,
-    acceptedAt,
-    endedAt,
-    live: null,
   }
 }

@@ -1,6 +1,6 @@
 // A driver whose functions are elsewhere: every step, undo and probe is a signed call over HTTP, in any language on the other side
 // (docs/remote-drivers.md). For the engine it is a driver like any other.
-import { systemClock, type Clock } from '../base/clock.ts'
+import { pause, systemClock, type Clock } from '../base/clock.ts'
 import { HomeostatError } from '../base/errors.ts'
 import { again, completes, TerminalError, UnknownOutcomeError, type Driver, type Sweeper } from '../lifecycle/driver.ts'
 import { typeOf, type AnyLifecycle } from '../lifecycle/lifecycle.ts'
@@ -200,24 +200,9 @@ class Remote {
         waitMs = answer.lookAgainMs ?? waitMs
         if (answer.progress !== undefined) call.progress(answer.progress)
       } else if (!mayHaveBegun) return notAnswered(end)
-      if (!(await this.#pause(waitMs, call.signal))) return this.#stop(content, call, true)
+      await pause(this.#clock, waitMs, call.signal)
+      if (call.signal.aborted) return this.#stop(content, call, true)
     }
-  }
-
-  /** False: the signal came first. */
-  #pause(ms: number, signal: AbortSignal): Promise<boolean> {
-    return new Promise((resolve) => {
-      if (signal.aborted) return resolve(false)
-      const abort = () => {
-        cancel()
-        resolve(false)
-      }
-      const cancel = this.#clock.after(ms, () => {
-        signal.removeEventListener('abort', abort)
-        resolve(true)
-      })
-      signal.addEventListener('abort', abort, { once: true })
-    })
   }
 
   /** The run no longer owes the call: the driver is told, so that what it began stops. Another owner's call goes on. */
@@ -230,7 +215,7 @@ class Remote {
       for (let n = 0; n < cancelTries; n++) {
         const end = await this.#cancelWire.call(cancel, never)
         if (end.kind === 'answered' || (end.kind === 'notDone' && end.code === 'remote_refused')) break
-        await this.#pause(200 * 2 ** n, never)
+        await pause(this.#clock, 200 * 2 ** n, never)
       }
     }
     throw new UnknownOutcomeError(`the call was given up: ${reason?.message ?? 'aborted'}`)

@@ -132,17 +132,10 @@ async function handled(parts: DispatchParts, call: Call<RouteName>): Promise<unk
 async function enter({ services, addressLimiter, limiter }: DispatchParts, incoming: Incoming): Promise<Principal> {
   const entering = { authorization: incoming.header('authorization'), cookie: incoming.header('cookie') }
   const isKnown = entering.authorization !== undefined || entering.cookie !== undefined
-  if (!isKnown || entering.authorization !== undefined) wait(addressLimiter.take(incoming.address))
+  if (!isKnown || entering.authorization !== undefined) addressLimiter.demand(incoming.address)
   const principal = await services.gate.enter(entering)
-  if (principal.via !== 'nobody') wait(limiter.take(`${principal.tenant} ${principal.name}`))
+  if (principal.via !== 'nobody') limiter.demand(`${principal.tenant} ${principal.name}`)
   return principal
-}
-
-function wait(seconds: number): void {
-  if (seconds === 0) return
-  throw new HomeostatError('rate_limited', `Too many requests. Come back in ${seconds} s.`, {
-    details: { retryAfter: seconds },
-  })
 }
 
 /** A page of another origin can make a browser send its cookie, or reach an open server; it cannot send our header. */

@@ -25,7 +25,8 @@ export interface GateOptions {
 }
 
 const sessionMs = 12 * 3_600_000
-const idleMs = 30 * 60_000
+/** A session that is not used for so long is over. */
+export const sessionIdleMs = 30 * 60_000
 const ticketMs = 15 * 60_000
 /** A session's last use is written down at most this often. */
 const touchMs = 60_000
@@ -123,7 +124,7 @@ export class Gate {
       }
     }
     const found = await objects.get('session', hash)
-    if (found === null || found.value.expiresAt <= now || found.value.seenAt + idleMs <= now) return null
+    if (found === null || found.value.expiresAt <= now || found.value.seenAt + sessionIdleMs <= now) return null
     await this.#touch(hash, found.value, found.version)
     const { account, role, tenant, expiresAt } = found.value
     return { name: account, role, permissions: grantedBy(role), tenant, via, credential, expiresAt }

@@ -1,13 +1,14 @@
 // Healing, orphans, incidents and workers over HTTP.
 import { isoTime } from '../base/clock.ts'
 import { HomeostatError } from '../base/errors.ts'
+import { isOrphan } from '../decision/ledger.ts'
 import type { Incident, Resource } from '../decision/state.ts'
 import { Reply, type Call, type Handlers } from './call.ts'
 import { sees, type Principal } from './principal.ts'
 import { stuckPlaceOf, stuckToken, tokenNumber } from './reach.ts'
-import { changedMeanwhile } from './objects.ts'
+import { recordConflict } from './objects.ts'
 import type { Services } from './services.ts'
-import { isOrphan, ledgerEntryOf } from './wire.ts'
+import { ledgerEntryOf } from './wire.ts'
 
 type Names =
   | 'listStuck'
@@ -186,7 +187,7 @@ export const healingHandlers: Handlers<Names> = {
     const { owner, kind } = await incidentOf(call)
     const { reason } = call.body
     const beside = call.beside({ target: `${owner.type}/${owner.id}`, reason, detail: { kind } }, {})
-    if (!(await engine.closeIncident(owner.no, kind, beside))) throw changedMeanwhile()
+    if (!(await engine.closeIncident(owner.no, kind, beside))) throw recordConflict()
     return new Reply(undefined)
   },
   async listWorkers({ services }) {

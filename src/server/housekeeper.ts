@@ -4,13 +4,13 @@ import type { Clock } from '../base/clock.ts'
 import type { Log } from '../engine/log.ts'
 import { Rhythm } from '../engine/rhythm.ts'
 import type { RecordChange } from '../store/store.ts'
+import { sessionIdleMs } from './gate.ts'
 import { aboutWebhook, type Objects } from './objects.ts'
 import type { Sealer } from './sealer.ts'
 
 const everyMs = 600_000
 /** How long an idempotency key is remembered. */
 const onceMs = 48 * 3_600_000
-const idleMs = 30 * 60_000
 const atOnce = 500
 
 export interface HousekeeperOptions {
@@ -49,7 +49,7 @@ export class Housekeeper {
     for (const { key, value, version } of await objects.all('once'))
       if (value.at + onceMs <= now) old.push(objects.change('once', key, version, null))
     for (const { key, value, version } of await objects.all('session'))
-      if (value.expiresAt <= now || value.seenAt + idleMs <= now)
+      if (value.expiresAt <= now || value.seenAt + sessionIdleMs <= now)
         old.push(objects.change('session', key, version, null))
     for (const kind of ['ticket', 'token'] as const)
       for (const { key, value, version } of await objects.all(kind))

@@ -133,7 +133,7 @@ export class HomeostatServer {
       services: this.#services,
       router: new Router({ dev: options.dev !== undefined }),
       limiter: new RateLimiter(clock, rate),
-      addressLimiter: new RateLimiter(clock, { perSecond: rate.perSecond, burst: rate.burst }),
+      addressLimiter: new RateLimiter(clock, rate),
       denialLimiter: new RateLimiter(clock, { perSecond: 20, burst: 200 }),
       openHosts: access === 'open' ? localHosts : null,
     }

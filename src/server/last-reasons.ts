@@ -2,7 +2,7 @@
 // So each is looked up once and remembered.
 import type { No, StoredEvent } from '../decision/state.ts'
 import type { Engine } from '../engine/engine.ts'
-import type { RunView } from '../engine/run-waiter.ts'
+import type { RunView } from '../engine/run-view.ts'
 import { isFailure } from './steps.ts'
 
 /** Runs that are remembered. */

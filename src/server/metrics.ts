@@ -168,7 +168,7 @@ export class Metrics {
   }
 
   #ended(event: StoredEvent, type: string, outcome: string): void {
-    const run = `${event.no}-${event.begun}`
+    const run = runOf(event)
     const operation = textIn(event.detail ?? {}, 'operation') || (this.#begun.get(run)?.operation ?? '')
     const took = this.#since(run, event.at)
     this.#begun.delete(run)

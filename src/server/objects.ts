@@ -3,6 +3,7 @@ import { assert } from '../base/assert.ts'
 import { HomeostatError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import type { Engine } from '../engine/engine.ts'
+import { changedMeanwhile } from '../engine/rejections.ts'
 import type { Permission, Role } from '../protocol/permissions.ts'
 import type { RecordChange } from '../store/store.ts'
 
@@ -206,12 +207,11 @@ export class Objects {
   /** Throws `record_conflict` when something has changed since it was read. */
   async write(records: readonly RecordChange[], journal: readonly Json[] = []): Promise<void> {
     if (await this.#engine.writeBeside({ records, journal })) return
-    throw changedMeanwhile()
+    throw recordConflict()
   }
 }
 
-export const changedMeanwhile = (): HomeostatError =>
-  new HomeostatError('record_conflict', 'Somebody else changed the same thing at the same time. Ask again.')
+export const recordConflict = (): HomeostatError => new HomeostatError('record_conflict', changedMeanwhile)
 
 /** Keys are ASCII and short: what is not is nobody's. */
 const isKey = (key: string): boolean => /^[\x20-\x7e]{1,300}$/.test(key)

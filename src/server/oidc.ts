@@ -102,11 +102,7 @@ export class OidcSignIn {
   async answer(asked: OidcAsked): Promise<Reply | null> {
     const isBegin = asked.path === '/sign-in/oidc'
     if (!isBegin && asked.path !== '/sign-in/oidc/callback') return null
-    const retryAfter = this.#limiter.take(asked.address)
-    if (retryAfter > 0)
-      throw new HomeostatError('rate_limited', `Too many requests. Come back in ${retryAfter} s.`, {
-        details: { retryAfter },
-      })
+    this.#limiter.demand(asked.address)
     return isBegin ? this.#begin() : this.#end(asked)
   }
 

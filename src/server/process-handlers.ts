@@ -1,5 +1,5 @@
 // The state of the process, the contract as documents, and the switches of the development mode.
-import { HomeostatError } from '../base/errors.ts'
+import { HomeostatError, messageOf } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import { openApi } from '../protocol/openapi.ts'
 import { Reply, type Call, type Handlers } from './call.ts'
@@ -95,7 +95,7 @@ async function reasonsAgainst({ engine }: Services): Promise<string[]> {
     const waitMs = await engine.oldestWaitMs()
     return waitMs <= claimWaitMaxMs ? [] : [`a run has waited ${Math.round(waitMs / 1_000)} s for a claim`]
   } catch (error) {
-    return [`the store does not answer: ${error instanceof Error ? error.message : 'unknown'}`]
+    return [`the store does not answer: ${messageOf(error)}`]
   }
 }
 

@@ -1,5 +1,6 @@
 // Tokens in buckets: each principal (or address, before it is known who asks) may ask so often per second, with a burst.
 import type { Clock } from '../base/clock.ts'
+import { HomeostatError } from '../base/errors.ts'
 
 export interface Rate {
   readonly perSecond: number
@@ -32,5 +33,14 @@ export class RateLimiter {
     if (bucket.tokens < cost) return Math.max(1, Math.ceil((cost - bucket.tokens) / perSecond))
     bucket.tokens -= cost
     return 0
+  }
+
+  /** Throws `rate_limited`. */
+  demand(name: string, { cost = 1, what = 'requests' } = {}): void {
+    const retryAfter = this.take(name, cost)
+    if (retryAfter === 0) return
+    throw new HomeostatError('rate_limited', `Too many ${what}. Come back in ${retryAfter} s.`, {
+      details: { retryAfter },
+    })
   }
 }

@@ -68,11 +68,7 @@ export class Rehearsals {
       throw new HomeostatError('rehearsal_absent', 'This server was put together without an invented world.')
     const known = this.#known.get(name)
     if (known !== undefined) return known as Promise<T>
-    const seconds = this.#limiter.take('all', cost)
-    if (seconds > 0)
-      throw new HomeostatError('rate_limited', `Too many rehearsals. Come back in ${seconds} s.`, {
-        details: { retryAfter: seconds },
-      })
+    this.#limiter.demand('all', { cost, what: 'rehearsals' })
     this.#rehearser ??= open(this.#lifecycles)
     const rehearser = this.#rehearser
     const made = this.#last.then(async () => work(await rehearser))

@@ -1,7 +1,7 @@
 // Runs over HTTP: looked at, waited for, steered by people, completed by remote drivers.
 import { HomeostatError } from '../base/errors.ts'
 import type { RunsFrom, RunsPage } from '../engine/engine-reads.ts'
-import type { RunView } from '../engine/run-waiter.ts'
+import type { RunView } from '../engine/run-view.ts'
 import type { Call, Handlers } from './call.ts'
 import { noToken, tokenNumber } from './reach.ts'
 import type { WireRun } from './wire.ts'

@@ -1,7 +1,7 @@
 // The steps of a run as people look at them: what is done, under way, to come, and taken back.
 import { z } from 'zod'
 import type { Run, StoredEvent } from '../decision/state.ts'
-import type { RunView } from '../engine/run-waiter.ts'
+import type { RunView } from '../engine/run-view.ts'
 import type { OperationPlan } from '../lifecycle/plan.ts'
 import type { step } from '../protocol/shapes.ts'
 

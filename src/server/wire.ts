@@ -2,9 +2,10 @@
 import { isoTime, type Millis } from '../base/clock.ts'
 import type { Json, JsonObject } from '../base/json.ts'
 import { allowedOperations } from '../decision/begin-run.ts'
+import { isOrphan } from '../decision/ledger.ts'
 import { runId, type LedgerEntry, type No, type Resource, type StoredEvent } from '../decision/state.ts'
 import type { Engine } from '../engine/engine.ts'
-import type { RunView } from '../engine/run-waiter.ts'
+import { liveStateOf, type RunView } from '../engine/run-view.ts'
 import { z } from 'zod'
 import type * as shape from '../protocol/shapes.ts'
 import { sees, type Principal } from './principal.ts'
@@ -120,7 +121,7 @@ export class Wire {
       id: runId({ no: resource.no, begun: run.begun }),
       operation: run.operation,
       kind: run.kind,
-      state: run.parked !== null ? 'parked' : run.owner === 0 ? 'waiting' : 'running',
+      state: liveStateOf(run),
       step: operation?.steps[run.step]?.name ?? null,
       attempt: run.attempt,
       progress: run.progress,
@@ -215,8 +216,6 @@ export class Wire {
     })
   }
 }
-
-export const isOrphan = ({ state }: LedgerEntry): boolean => state === 'orphaned' || state === 'sweeping'
 
 export function eventOf(event: StoredEvent, ref: Ref): WireEvent {
   const { n, at, kind, from, to, revision, epoch, begun, by, detail } = event

@@ -1,6 +1,7 @@
 // What every store derives from a state in order to find it again: whether it is live, when it is to be woken, whether it
 // has orphans. The same functions for all stores, so that they cannot disagree.
 import type { Millis } from '../base/clock.ts'
+import { isOrphan } from '../decision/ledger.ts'
 import type { StatusKind } from '../lifecycle/resource-type.ts'
 import { Defect } from '../base/assert.ts'
 import { isLate, numberOfGeneratedId, overdueAt, type LedgerEntry, type Resource, type Run } from '../decision/state.ts'
@@ -28,8 +29,7 @@ export function wakeOf(timers: Resource['timers']): Millis | null {
   return earliest
 }
 
-export const hasOrphan = (ledger: readonly LedgerEntry[]): boolean =>
-  ledger.some((entry) => entry.state === 'orphaned' || entry.state === 'sweeping')
+export const hasOrphan = (ledger: readonly LedgerEntry[]): boolean => ledger.some(isOrphan)
 
 /** As a column that is searched by: null where there is nothing to find. */
 export const orphansOf = ({ ledger }: Resource): 1 | null => (ledger.length > 0 && hasOrphan(ledger) ? 1 : null)

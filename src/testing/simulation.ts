@@ -96,7 +96,7 @@ export interface Outcome {
 }
 
 /** Answers faster than people would set it, so that everything happens within minutes. */
-const hurried: Partial<EngineSettings> = {
+const hurriedSettings: Partial<EngineSettings> = {
   lookMs: 15_000,
   inventoryEveryMs: 30_000,
   strayGraceMs: 20_000,
@@ -161,7 +161,13 @@ class Simulation {
     const setting = { ...drawn, ...conditions.setting, ...scenario.setting }
     this.#timeline = new Timeline(setting.shuffle)
     this.#faults = new FaultPlan(setting, this.#choices, strikes, (near) => this.#deleteNear(near))
-    this.#settings = { ...defaultSettings, ...hurried, leaseMs: setting.leaseMs, ...setting.engine, ...scenario.engine }
+    this.#settings = {
+      ...defaultSettings,
+      ...hurriedSettings,
+      leaseMs: setting.leaseMs,
+      ...setting.engine,
+      ...scenario.engine,
+    }
     this.#story = isTold ? new Story(() => this.#timeline.now, this.#faults) : null
     const kind = setting.isFar ? setting.server : 'plain'
     const server = kind === 'plain' ? null : openServer()

@@ -1,10 +1,9 @@
 // Fault switches in the folder of a local world, so that one process can set them for another. A fault that is set for some calls
 // only has one small file for each: whoever removes it has used it.
 import { existsSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
-import type { Clock, Millis } from '../base/clock.ts'
+import { pause, type Clock, type Millis } from '../base/clock.ts'
 import type { FaultStore, Past, SetFault } from './fault.ts'
 import { ownName } from './lock-file.ts'
-import { pause } from './pause.ts'
 import { read, type WorldFolder } from './world-folder.ts'
 
 const lookAgainMs = 20

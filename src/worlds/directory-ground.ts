@@ -16,12 +16,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import type { Clock } from '../base/clock.ts'
+import { pause, type Clock } from '../base/clock.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Random } from '../base/random.ts'
 import type { Done, Ground, Kept } from './ground.ts'
 import { tryLock, unlock } from './lock-file.ts'
-import { pause } from './pause.ts'
 import { endProcess, findProcesses, pauseProcess, resumeProcess, startProcess, stateOf } from './process-table.ts'
 import type { ProcessId } from './process-table.ts'
 import type { Power, Thing, Truth } from './world.ts'

@@ -1,5 +1,5 @@
 // The rules of a world, the same on every ground: keys, epochs, names that are closed, and faults around all of it.
-import type { Clock } from '../base/clock.ts'
+import { pause, type Clock } from '../base/clock.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Random } from '../base/random.ts'
 import { TerminalError, UnknownOutcomeError } from '../lifecycle/driver.ts'
@@ -7,7 +7,6 @@ import { asOf, byName, concerns, nonsense } from './fault.ts'
 import type { Fault, FaultStore, FaultSwitches, FaultyCall, SetFault } from './fault.ts'
 import type { Done, Ground, Kept } from './ground.ts'
 import { hasParts, rootOf, typeOf } from './thing-name.ts'
-import { pause } from './pause.ts'
 import type { Change, Filter, Guard, Look, NewThing, Power, SweepGuard, Thing, Truth, Verb, World } from './world.ts'
 
 export interface WorldParts {

@@ -1,6 +1,6 @@
 // The thread's side: takes sheets, carries each out in a transaction of its own connection, and tells what became of it.
 import { parentPort, workerData } from 'node:worker_threads'
-import { HomeostatError, textOf } from '../../base/errors.ts'
+import { HomeostatError, messageOf } from '../../base/errors.ts'
 import type { SheetAnswer, SheetOrder, ThreadOrder } from './commit-thread.ts'
 import { Connection, isConstraint } from './connection.ts'
 import { LogKeeper } from './log-keeper.ts'
@@ -47,7 +47,7 @@ function answerTo(order: SheetOrder): SheetAnswer {
     if (isConstraint(error)) return { outcome: 'mismatch' }
     const told = turns.told(error)
     const code = told instanceof HomeostatError ? told.code : null
-    return { outcome: 'failed', code, message: textOf(told) }
+    return { outcome: 'failed', code, message: messageOf(told) }
   }
 }
 

@@ -1,7 +1,7 @@
 // A thread that carries out sheets, so that this one can go on: used while much is written. Sheets are carried out one after
 // another, in the order in which they were sent.
 import { Worker } from 'node:worker_threads'
-import { HomeostatError, textOf, type ErrorCode } from '../../base/errors.ts'
+import { HomeostatError, messageOf, type ErrorCode } from '../../base/errors.ts'
 import { threadFile } from '../thread-file.ts'
 import type { Sheet } from './sheet.ts'
 import { handedOver, pack, type Parcel } from './sheet-packing.ts'
@@ -54,7 +54,7 @@ export class CommitThread {
       isReady()
       while (this.waiting.length > 0) this.answered({ outcome: 'failed', code: null, message: why })
     }
-    this.thread.on('error', (error) => gone(textOf(error)))
+    this.thread.on('error', (error) => gone(messageOf(error)))
     this.ended = new Promise((resolve) =>
       this.thread.on('exit', () => {
         gone('the thread has ended')

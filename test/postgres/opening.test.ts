@@ -79,6 +79,55 @@ test('closing does not wait for a connection that never comes', async () => {
   silent.close()
 })
 
+test('a refusal that only an operator can mend is told with the way out, at the start and while it runs', async () => {
+  const [base, address] = [server.url.replace(/\/postgres$/, ''), server.url.replace('postgres@', 'guest:x@')]
+  for (const role of ['guest', 'owner']) await ask(server, `create role ${role} login`)
+  const open = (url: string) => openPostgresStore({ url, schema: 'refused', durability: 'none' })
+  await expect(open(address)).rejects.toEqual(
+    refused(/^PostgreSQL refuses: permission denied .* grant create on database/),
+  )
+  await expect(open(`${base}/nowhere`)).rejects.toEqual(refused(/"nowhere" does not exist\. Create the database/))
+  await expect(open(server.url.replace('postgres@', 'nobody@'))).rejects.toEqual(refused(/Correct user and password/))
+  await expect(open(`${server.url}?sslmode=verify-full`)).rejects.toEqual(refused(/SSL.*sslmode=disable/))
+  await ask(server, 'create database fixed')
+  await ask(server, 'alter database fixed set default_transaction_read_only = on')
+  await expect(open(`${base}/fixed`)).rejects.toEqual(refused(/read-only transaction\. Connect to a primary/))
+
+  await ask(server, `create schema refused authorization owner`)
+  const store = await open(server.url.replace('postgres@', 'owner@'))
+  await ask(server, `alter role owner nologin`)
+  await ask(server, `select pg_terminate_backend(pid, 5000) from pg_stat_activity where usename = 'owner'`)
+  const away = { code: 'store_unavailable', message: expect.stringMatching(/not permitted to log in\. Correct user/) }
+  const found = async () => store.counts()
+  await expect.poll(() => found().catch((error: unknown) => error)).toMatchObject(away)
+  await ask(server, `alter role owner login`)
+  await expect.poll(() => found().catch((error: unknown) => error)).toEqual([])
+  await store.close()
+})
+
+test('whoever waits for another process that makes the tables says so, and whom for', async () => {
+  const holder = await Wire.open({
+    address: addressOf({ url: server.url }),
+    settings: {},
+    statements: {},
+    openMs: 5_000,
+  })
+  await holder.query('begin')
+  await holder.query(`select pg_advisory_xact_lock(x'486f6d65'::int, hashtext('awaited'))`)
+  const lines: string[] = []
+  const opening = openPostgresStore({
+    url: server.url,
+    schema: 'awaited',
+    durability: 'none',
+    log: (line) => lines.push(line),
+  })
+  const told = `waits for another process that makes or changes the tables of schema awaited: backend ${holder.pid} of PostgreSQL, homeostat at 127.0.0.1`
+  await expect.poll(() => lines.join(), { timeout: 20_000 }).toContain(told)
+  await holder.query('rollback')
+  await holder.close()
+  await (await opening).close()
+})
+
 test('a migration that fails leaves nothing behind', async () => {
   const known = migrations as string[]
   known.push('create table half (n integer); select 1 / 0')
@@ -104,7 +153,7 @@ test('a newer schema is refused, by writers and by those who only look', async (
 test('who only looks changes nothing, and makes no schema', async () => {
   const schema = 'looked_at'
   const looking = { url: server.url, schema, readonly: true } as const
-  await expect(openPostgresStore(looking)).rejects.toEqual(refused(/only looks/))
+  await expect(openPostgresStore(looking)).rejects.toEqual(refused(/no schema looked_at that Homeostat made/))
   const store = await openPostgresStore({ url: server.url, schema, durability: 'none' })
   await store.useKinds(sampleKinds)
   await store.commit(sampleBatch([{ before: null, after: sampleResource(1) }]))

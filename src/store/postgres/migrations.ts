@@ -1,5 +1,6 @@
 // The tables, as numbered changes, and the runner that brings a schema to the newest of them: in one transaction, under a lock that
 // lets one process do it while others wait. Never change a migration that was released: add another.
+import { sleep, systemClock } from '../../base/clock.ts'
 import { HomeostatError } from '../../base/errors.ts'
 import { codeOf } from './failures.ts'
 import type { Wire } from './wire.ts'
@@ -175,11 +176,26 @@ export const migrations: readonly string[] = [initial, tally, roomForSteps, repe
 /** Whole numbers that every Homeostat asks for the same lock. */
 const migrationLock = 0x486f6d65
 
+/** Whoever waits this long for another process is told so, and again each time. */
+const tellEveryMs = 5_000
+
+export interface MigrateOptions {
+  readonly isReadonly: boolean
+  /** What is waited for. */
+  readonly tell?: ((line: string) => void) | undefined
+}
+
 /** Brings the schema to the newest version, or refuses one that is newer. */
-export async function migrate(wire: Wire, schema: string, isReadonly: boolean): Promise<void> {
+export async function migrate(wire: Wire, schema: string, options: MigrateOptions): Promise<void> {
+  const { isReadonly, tell = () => {} } = options
   const found = await versionAtOnce(wire, schema)
   mustNotBeNewer(found, schema)
   if (found === migrations.length) return
+  if (isReadonly && found === 0)
+    throw new HomeostatError(
+      'store_unsuitable',
+      `This database has no schema ${schema} that Homeostat made. Name the right database, or restore it first.`,
+    )
   if (isReadonly)
     throw new HomeostatError(
       'store_unsuitable',
@@ -187,7 +203,7 @@ export async function migrate(wire: Wire, schema: string, isReadonly: boolean): 
     )
   await wire.query('begin')
   try {
-    await wire.patiently(() => wire.query(`select pg_advisory_xact_lock(${migrationLock}, hashtext($1))`, [schema]))
+    await lockMigrations(wire, schema, tell)
     const version = await versionOf(wire, schema)
     mustNotBeNewer(version, schema)
     if (version === 0 && !(await hasSchema(wire, schema))) await wire.query(`create schema ${quoted(schema)}`)
@@ -204,6 +220,28 @@ export async function migrate(wire: Wire, schema: string, isReadonly: boolean): 
     throw error
   }
 }
+
+/** Asks again and again instead of waiting in the server: so that who holds it can be told meanwhile. */
+async function lockMigrations(wire: Wire, schema: string, tell: (line: string) => void): Promise<void> {
+  for (let toldAt = systemClock.monotonic(); ;) {
+    const [row] = await wire.query(`select pg_try_advisory_xact_lock(${migrationLock}, hashtext($1))`, [schema])
+    if (row![0] === 't') return
+    await sleep(askAgainMs)
+    if (systemClock.monotonic() - toldAt < tellEveryMs) continue
+    toldAt = systemClock.monotonic()
+    const [holder] = await wire.query(holderOfLock, [schema])
+    tell(
+      `waits for another process that makes or changes the tables of schema ${schema}` +
+        (holder === undefined ? '' : `: backend ${holder[0]} of PostgreSQL, ${holder[1]} since ${holder[2]}`),
+    )
+  }
+}
+
+const askAgainMs = 100
+const holderOfLock = `select a.pid, coalesce(nullif(a.application_name, ''), 'unnamed') || coalesce(' at ' || host(a.client_addr), ''),
+  to_char(a.xact_start at time zone 'utc', 'HH24:MI:SS') || ' UTC'
+  from pg_locks l join pg_stat_activity a using (pid)
+  where l.locktype = 'advisory' and l.granted and l.classid = ${migrationLock} and l.objid::bigint = hashtext($1)::bigint & 4294967295`
 
 async function hasSchema(wire: Wire, schema: string): Promise<boolean> {
   return (await wire.query('select 1 from pg_namespace where nspname = $1', [schema])).length > 0

@@ -27,7 +27,7 @@ import type {
 import { shownAddress, type AddressOptions } from './address.ts'
 import { Committer } from './committer.ts'
 import { Connections, settingStatements } from './connections.ts'
-import { translating } from './failures.ts'
+import { translating, translatingAtStart } from './failures.ts'
 import { startHeartbeatThread } from './heartbeat.ts'
 import { History } from './history.ts'
 import { closeIncident } from './incident-closer.ts'
@@ -74,7 +74,7 @@ export interface PostgresStore extends Store {
 }
 
 export function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
-  return translating(() => PostgresHandle.open(options))
+  return translatingAtStart(() => PostgresHandle.open(options))
 }
 
 const none: readonly Row[] = []
@@ -154,7 +154,7 @@ class PostgresHandle implements PostgresStore {
       const [level, handle] = await writers.use((first) =>
         loads.use(async (second) => {
           const found = await mustSuit(first, second, durability, readonly)
-          await migrate(first, schema, readonly)
+          await migrate(first, schema, { isReadonly: readonly, tell: log })
           const [numbered] = await Promise.all([
             readonly ? none : first.query(settingStatements.newHandle),
             shapes.read(second),

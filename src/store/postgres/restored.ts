@@ -4,7 +4,7 @@ import { HomeostatError } from '../../base/errors.ts'
 import { epochLeap, type BackedUp } from '../back-up.ts'
 import { addressOf, type AddressOptions } from './address.ts'
 import { openMs } from './connections.ts'
-import { translated } from './failures.ts'
+import { translatingAtStart } from './failures.ts'
 import { migrate, quoted } from './migrations.ts'
 import { Wire } from './wire.ts'
 import { workerStatements } from './workers.ts'
@@ -14,16 +14,18 @@ export interface RestoredOptions extends AddressOptions {
 }
 
 /** Refused while a worker lives on it. */
-export async function raisePostgresEpochs({ schema = 'homeostat', ...address }: RestoredOptions): Promise<BackedUp> {
+export function raisePostgresEpochs(options: RestoredOptions): Promise<BackedUp> {
+  return translatingAtStart(() => raiseEpochs(options))
+}
+
+async function raiseEpochs({ schema = 'homeostat', ...address }: RestoredOptions): Promise<BackedUp> {
   const settings = { search_path: quoted(schema), synchronous_commit: 'on' }
   const wire = await Wire.open({ address: addressOf(address), openMs, settings, statements: {} })
   try {
     // Only looks at the version: what is to be restored was made by somebody.
-    await migrate(wire, schema, true)
+    await migrate(wire, schema, { isReadonly: true })
     await mustBeUnused(wire)
     return await raise(wire)
-  } catch (error) {
-    throw translated(error)
   } finally {
     await wire.close()
   }

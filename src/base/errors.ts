@@ -105,6 +105,7 @@ export const codes = {
   precondition_required: { http: 428, exit: 2, retryable: false, summary: 'This action needs If-Match.' },
   request_timeout: { http: 408, exit: 75, retryable: true, summary: 'The request did not arrive in time.' },
   rate_limited: { http: 429, exit: 75, retryable: true, summary: 'Too many requests; come back later.' },
+  connections_exhausted: { http: 503, exit: 75, retryable: true, summary: 'Too many open connections.' },
   streams_exhausted: { http: 429, exit: 75, retryable: true, summary: 'Too many open event streams.' },
   record_conflict: {
     http: 409,

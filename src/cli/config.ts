@@ -59,6 +59,8 @@ export interface Config {
   readonly webhooks?: Omit<WebhookSettings, 'sends'> | undefined
   /** Requests that one token, account or address may send. Default: 10,000 a second, 20,000 at once. */
   readonly rate?: { readonly perSecond: number; readonly burst: number } | undefined
+  /** Connections of clients that may be open at once. Default: 12,000. */
+  readonly connections?: number | undefined
   readonly engine?: Partial<EngineSettings> | undefined
   /** The worlds that drivers act upon: the development mode can break them and show what is really there. */
   readonly worlds?: readonly World[] | undefined
@@ -148,6 +150,7 @@ const shape = z.strictObject({
     .partial()
     .optional(),
   rate: z.strictObject({ perSecond: z.number().positive(), burst: z.number().min(1) }).optional(),
+  connections: z.number().int().positive().optional(),
   engine: z.strictObject(settings).partial().optional(),
   worlds: z.array(z.any()).optional(),
   demo: z.any().optional(),

@@ -119,6 +119,7 @@ async function startServer(given: Starting): Promise<HomeostatServer> {
     webhooks: config.webhooks,
     secretKeys: secretKeys(data, { make: true }),
     ...(config.rate === undefined ? {} : { rate: config.rate }),
+    connections: config.connections,
     version: version(),
     log,
     adminToken: token,

@@ -1,4 +1,5 @@
 // The HTTP server: fastify for connections, limits and headers; the contract's table decides everything else.
+import { setMaxListeners } from 'node:events'
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { isIP } from 'node:net'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
@@ -12,11 +13,13 @@ import { AllowList } from './allow-list.ts'
 import { endBroken, statusError } from './broken-request.ts'
 import { BulkRunner } from './bulk-runner.ts'
 import { Reply, Stream } from './call.ts'
+import { Connections } from './connections.ts'
 import { consoleFiles } from './console-files.ts'
 import type { DevSwitches } from './dev-switches.ts'
-import { dispatch, type DispatchParts, type Incoming } from './dispatch.ts'
+import { dispatch, type DispatchParts } from './dispatch.ts'
 import { DrainWatch } from './drain-watch.ts'
 import { EventStreams, type StreamLimits } from './event-streams.ts'
+import { FastifyIncoming } from './fastify-incoming.ts'
 import { Gate } from './gate.ts'
 import { Housekeeper } from './housekeeper.ts'
 import { Metrics } from './metrics.ts'
@@ -70,6 +73,8 @@ export interface ServerOptions {
   /** Per principal. */
   readonly rate?: Rate
   readonly streams?: Partial<StreamLimits>
+  /** Connections that may be open at once; requests on further ones are refused. Default 12,000, more than the streams. */
+  readonly connections?: number | undefined
   /** A connection over which nothing moves for so long is closed: its client is gone, or takes nothing. Default two minutes. */
   readonly idleMs?: number
   readonly webhooks?: WebhookSettings | undefined
@@ -83,6 +88,7 @@ const bodyMax = 1024 * 1024
 const linesMax = 16 * 1024 * 1024
 /** Longer than any answer is waited for. */
 const defaultIdleMs = 120_000
+const defaultConnections = 12_000
 const defaultStreams: StreamLimits = {
   perPrincipal: 1_000,
   total: 10_000,
@@ -101,6 +107,8 @@ export class HomeostatServer {
   readonly #options: ServerOptions
   readonly #host: string
   readonly #app: FastifyInstance
+  readonly #connections: Connections
+  readonly #stopping = new AbortController()
   readonly #services: Services
   readonly #housekeeper: Housekeeper
   readonly #pages: ServerOptions['pages']
@@ -120,7 +128,12 @@ export class HomeostatServer {
       )
     }
     this.#pages = options.pages ?? (options.console === undefined ? undefined : consoleFiles(options.console))
-    this.#services = servicesOf(options, access)
+    // Everybody who waits for a run listens.
+    setMaxListeners(0, this.#stopping.signal)
+    this.#services = servicesOf(options, access, {
+      stopping: this.#stopping.signal,
+      openConnections: () => this.#connections.open,
+    })
     const { clock, log, objects } = this.#services
     const { oidc, secure = false } = options
     this.#oidc =
@@ -138,6 +151,8 @@ export class HomeostatServer {
       openHosts: access === 'open' ? localHosts : null,
     }
     this.#app = this.#build(parts)
+    const { connections: most = defaultConnections } = options
+    this.#connections = new Connections({ server: this.#app.server, most, clock, log })
   }
 
   /** Where it is reached, once it listens. */
@@ -157,10 +172,15 @@ export class HomeostatServer {
     return this.#url
   }
 
-  /** Open streams are ended; requests under way are finished. The engine is not stopped. */
+  /** Nobody new is let in, open streams are ended, requests under way are finished. The engine is not stopped. */
   async stop(): Promise<void> {
-    const { metrics, trends, drains, bulk, webhooks, streams } = this.#services
+    const { engine, metrics, trends, drains, bulk, webhooks, streams } = this.#services
+    // Whoever waits for a run is told how far it is, and asks another server.
+    this.#stopping.abort()
+    const closed = this.#app.close()
     await streams.close()
+    await this.#connections.close(engine.settings.stopPatienceMs)
+    await closed
     await Promise.all([
       metrics.stop(),
       trends.stop(),
@@ -169,7 +189,6 @@ export class HomeostatServer {
       webhooks.stop(),
       this.#housekeeper.stop(),
     ])
-    await this.#app.close()
   }
 
   /** A ticket that lets somebody in once: for the address that is printed at the start. */
@@ -189,7 +208,9 @@ export class HomeostatServer {
       http: { headersTimeout: 10_000, maxHeaderSize: 16_384 },
       trustProxy: proxies.length === 0 ? false : [...proxies],
       genReqId: () => systemRandom.uuid(),
-      forceCloseConnections: true,
+      // Requests that still come are answered; connections are closed by us.
+      return503OnClosing: false,
+      forceCloseConnections: false,
       exposeHeadRoutes: false,
       clientErrorHandler: (error, socket) => endBroken(error, socket),
       frameworkErrors: (error, request, reply) => void this.#refuse(error, request, reply),
@@ -206,6 +227,7 @@ export class HomeostatServer {
   }
 
   async #serve(parts: DispatchParts, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    if (!isProbe(request.raw.url!)) this.#connections.admit(request.raw.socket)
     const isPage = request.method === 'GET' && !request.raw.url!.startsWith('/v1/')
     const page = isPage ? ((await this.#oidcPage(request)) ?? (await this.#page(request))) : null
     const answer = page ?? (await dispatch(parts, new FastifyIncoming(request, reply)))
@@ -238,7 +260,8 @@ export class HomeostatServer {
     const known = knownError(error) ?? statusError(error)
     if (known === null) this.#services.log('error', 'a request met a defect', { error, request: request.id })
     const problem = problemOf(known ?? new HomeostatError('internal', 'A defect of Homeostat.'), String(request.id))
-    const headers = { 'content-type': 'application/problem+json; charset=utf-8' }
+    const again = problem.code === 'connections_exhausted' ? { 'retry-after': '1' } : {}
+    const headers = { 'content-type': 'application/problem+json; charset=utf-8', ...again }
     return this.#send(reply, new Reply(problem, { status: problem.status, headers }))
   }
 
@@ -250,8 +273,9 @@ export class HomeostatServer {
     if (body !== undefined)
       all['content-type'] ??= isText ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8'
     if (status !== 204 && status !== 304) all['content-length'] = Buffer.byteLength(content)
-    // Headers that cannot be sent throw here, while it can still be refused.
     const { raw } = reply
+    if (this.#connections.isEnding(raw.req.socket)) all['connection'] = 'close'
+    // Headers that cannot be sent throw here, while it can still be refused.
     raw.writeHead(status ?? 200, all)
     void reply.hijack()
     raw.end(content)
@@ -264,10 +288,17 @@ const front: Page = {
   body: '<!doctype html><html lang="en"><meta charset="utf-8"><title>Homeostat</title><p>Homeostat is running. <a href="/docs">API</a></p></html>\n',
 }
 
+/** Whether the process is well is answered also when it is full. */
+const isProbe = (url: string): boolean => /^\/(livez|readyz)\b/.test(url)
+
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 
-function servicesOf(options: ServerOptions, access: 'open' | 'closed'): Services {
+function servicesOf(
+  options: ServerOptions,
+  access: 'open' | 'closed',
+  { stopping, openConnections }: { readonly stopping: AbortSignal; readonly openConnections: () => number },
+): Services {
   const { engine, clock = systemClock, log = silent, version = '0.0.0', secure = false, dev, adminToken } = options
   const objects = new Objects(engine)
   const stepOfToken = (token: string) => engine.stepOfToken(token)
@@ -284,6 +315,7 @@ function servicesOf(options: ServerOptions, access: 'open' | 'closed'): Services
     engine,
     clock,
     log,
+    stopping,
     objects,
     gate,
     wire,
@@ -296,6 +328,7 @@ function servicesOf(options: ServerOptions, access: 'open' | 'closed'): Services
       clock,
       version,
       openStreams: () => streams.open,
+      openConnections,
       told: (event, type) => trends.take(event, type),
     }),
     trends,
@@ -306,63 +339,6 @@ function servicesOf(options: ServerOptions, access: 'open' | 'closed'): Services
     version,
     outgoing,
     sealer,
-  }
-}
-
-/** Hardly ever does anybody look at the signal: it is made when it is looked at. */
-class FastifyIncoming implements Incoming {
-  readonly #request: FastifyRequest
-  readonly #reply: FastifyReply
-  #abort: AbortController | null = null
-
-  constructor(request: FastifyRequest, reply: FastifyReply) {
-    this.#request = request
-    this.#reply = reply
-  }
-
-  get id(): string {
-    return String(this.#request.id)
-  }
-
-  get method(): string {
-    // Node leaves the body out.
-    return this.#request.method === 'HEAD' ? 'GET' : this.#request.method
-  }
-
-  get url(): string {
-    return this.#request.raw.url!
-  }
-
-  get address(): string {
-    return this.#request.ip
-  }
-
-  get headers(): Incoming['headers'] {
-    return this.#request.headers
-  }
-
-  header(name: string): string | undefined {
-    const value = this.headers[name]
-    return Array.isArray(value) ? value.join(', ') : value
-  }
-
-  /** The client has gone before it had its answer: nobody waits any more. */
-  get signal(): AbortSignal {
-    if (this.#abort !== null) return this.#abort.signal
-    const abort = (this.#abort = new AbortController())
-    const { raw } = this.#reply
-    const look = () => void (raw.writableFinished || abort.abort())
-    if (raw.destroyed) look()
-    else raw.once('close', look)
-    return abort.signal
-  }
-
-  get contentType(): string {
-    return (this.#request.headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase()
-  }
-
-  get body(): Buffer | null {
-    return Buffer.isBuffer(this.#request.body) ? this.#request.body : null
   }
 }
 

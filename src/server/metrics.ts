@@ -14,6 +14,7 @@ export interface MetricsOptions {
   readonly clock: Clock
   readonly version: string
   readonly openStreams: () => number
+  readonly openConnections: () => number
   /** Who else is told every event. */
   readonly told: (event: StoredEvent, type: string) => void
 }
@@ -50,7 +51,7 @@ export class Metrics {
   readonly #resources = this.#gauge('homeostat_resources', 'Resources by status.', ['type', 'state', 'state_class'])
   readonly #stateAge = this.#gauge(
     'homeostat_resource_state_age_seconds',
-    'How long the oldest resource in a transitional status has been there.',
+    'How long the oldest resource that is stuck has been in its status.',
     ['type', 'state'],
   )
   readonly #operations = this.#counter('homeostat_operations_total', 'Operations that ended.', [
@@ -88,11 +89,15 @@ export class Metrics {
   readonly #leaseLost = this.#counter('homeostat_lease_lost_total', 'Runs that were taken over from a lost owner.', [])
   readonly #fenced = this.#counter('homeostat_fenced_writes_total', 'Late outcomes that were refused.', [])
   readonly #claimWait = this.#histogram('homeostat_claim_wait_seconds', 'From acceptance to the first claim.', ['lane'])
-  readonly #lag = this.#gauge('homeostat_worker_event_loop_lag_seconds', 'The 99th percentile of the event loop.')
+  readonly #lag = this.#gauge(
+    'homeostat_worker_event_loop_lag_seconds',
+    'The 99th percentile of the event loop, since it was last asked for.',
+  )
   readonly #waiting = this.#gauge('homeostat_door_waiting', 'Commands that wait for their commit.')
   readonly #commands = this.#counter('homeostat_commands_total', 'Commands answered.', [])
   readonly #commits = this.#counter('homeostat_commits_total', 'Commits made.', [])
   readonly #streams = this.#gauge('homeostat_event_streams', 'Open event streams.')
+  readonly #connections = this.#gauge('homeostat_http_connections', 'Open connections of clients.')
   readonly #build = this.#gauge('homeostat_build_info', 'Which program this is.', ['version'])
   readonly requests = this.#histogram('homeostat_http_request_duration_seconds', 'HTTP requests.', ['route', 'status'])
 
@@ -153,8 +158,12 @@ export class Metrics {
       this.#heals.labels(type, event.from, textIn(detail, 'found'), 'healed').inc()
       this.#ended(event, type, 'healed')
     },
-    landed: (event, type, detail) =>
-      this.#ended(event, type, detail['code'] === undefined && detail['reason'] === undefined ? 'succeeded' : 'failed'),
+    landed: (event, type, detail) => {
+      const isWell = detail['code'] === undefined && detail['reason'] === undefined
+      // The last step of a run ends with it.
+      if (isWell && detail['step'] !== undefined) this.#attempts.labels(type, textIn(detail, 'step'), 'done').inc()
+      this.#ended(event, type, isWell ? 'succeeded' : 'failed')
+    },
   }
 
   #remember(run: string, begun: { at: number; operation: string }): void {
@@ -180,7 +189,7 @@ export class Metrics {
   }
 
   async #read(): Promise<void> {
-    const { engine, clock, openStreams } = this.#options
+    const { engine, clock, openStreams, openConnections } = this.#options
     for (const gauge of [this.#resources, this.#stateAge, this.#breakers, this.#stuck, this.#orphans]) gauge.reset()
     for (const { type, status, count } of await engine.counts())
       this.#resources.labels(type, status, engine.plans.kindOf(type, status)).set(count)
@@ -198,12 +207,17 @@ export class Metrics {
     for (const { type } of engine.plans.all) this.#breakers.labels(type).set(0)
     for (const type of Object.keys(await engine.heal.breakers())) this.#breakers.labels(type).set(1)
     const { lastHealingPassAgeMs, door } = engine.health()
-    if (lastHealingPassAgeMs !== null) this.#lastPass.set((now - lastHealingPassAgeMs) / 1_000)
-    this.#lag.set(this.#delay.percentile(99) / 1e9)
+    // A process without a worker heals nothing, and says nothing about it: a 0 would be taken for the year 1970.
+    if (lastHealingPassAgeMs === null) this.#lastPass.remove()
+    else this.#lastPass.set((now - lastHealingPassAgeMs) / 1_000)
+    // Since it was last asked for: what was hours ago would hide what is now.
+    this.#lag.set(this.#delay.count === 0 ? 0 : this.#delay.percentile(99) / 1e9)
+    this.#delay.reset()
     this.#waiting.set(door.waiting)
     this.#follow(this.#commands, door.commands)
     this.#follow(this.#commits, door.commits)
     this.#streams.set(openStreams())
+    this.#connections.set(openConnections())
     this.#follow(this.#fenced, door.fenced)
     this.#leaseLost.inc(0)
   }

@@ -96,13 +96,16 @@ function isIn(state: string | undefined): (view: RunView) => boolean {
   return (view) => view.state === state
 }
 
-/** Until it has ended, the time is over, or the client has gone. */
+/** Until it has ended, the time is over, the client has gone, or the server stops. */
 async function waitFor(call: Call<'getRun'>, waitMs: number): Promise<RunView> {
-  const { engine } = call.services
-  const gone = new Promise<null>((resolve) => {
-    if (call.asked.signal.aborted) resolve(null)
-    call.asked.signal.addEventListener('abort', () => resolve(null), { once: true })
-  })
-  const view = await Promise.race([engine.waitForRun(call.parameters.run, { timeoutMs: waitMs }), gone])
+  const { engine, stopping } = call.services
+  const { signal } = call.asked
+  let giveUp = () => {}
+  const over = new Promise<null>((resolve) => (giveUp = () => resolve(null)))
+  if (signal.aborted || stopping.aborted) giveUp()
+  signal.addEventListener('abort', giveUp, { once: true })
+  stopping.addEventListener('abort', giveUp, { once: true })
+  const waiting = engine.waitForRun(call.parameters.run, { timeoutMs: waitMs })
+  const view = await Promise.race([waiting, over]).finally(() => stopping.removeEventListener('abort', giveUp))
   return view ?? engine.run(call.parameters.run)
 }

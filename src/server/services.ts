@@ -20,6 +20,8 @@ export interface Services {
   readonly engine: Engine
   readonly clock: Clock
   readonly log: Log
+  /** Fires when the server stops: nobody is kept waiting then. */
+  readonly stopping: AbortSignal
   readonly objects: Objects
   readonly gate: Gate
   readonly wire: Wire

@@ -222,7 +222,13 @@ function mustKeepContract(method: string, path: string, response: Response, json
 }
 
 export async function openShop(
-  options: { readonly store?: Store; readonly server?: Partial<ServerOptions>; readonly hands?: Hands } = {},
+  options: {
+    readonly store?: Store
+    readonly server?: Partial<ServerOptions>
+    readonly hands?: Hands
+    readonly stopPatienceMs?: number
+    readonly worker?: boolean
+  } = {},
 ): Promise<Shop> {
   const hands = options.hands ?? new Hands()
   const store = options.store ?? (createMemoryBackend().open() as Store)
@@ -230,7 +236,12 @@ export async function openShop(
     store,
     lifecycles: shop,
     drivers: driversFor(hands),
-    options: { name: 'shop', stopPatienceMs: 200, sweep: { 'shop.box': 'list' } },
+    options: {
+      name: 'shop',
+      stopPatienceMs: options.stopPatienceMs ?? 200,
+      sweep: { 'shop.box': 'list' },
+      worker: options.worker ?? true,
+    },
   }) as unknown as Engine
   await engine.start()
   const server = createServer({

@@ -96,11 +96,12 @@ test('metrics have the names that dashboards rely on', async () => {
     'homeostat_resource_state_age_seconds',
     'homeostat_operation_duration_seconds_bucket',
     'homeostat_time_to_stable_seconds_count{type="shop.box",operation="create"} 1',
-    'homeostat_step_attempts_total',
+    'homeostat_step_attempts_total{type="shop.box",step="cut",result="done"} 1',
+    'homeostat_step_attempts_total{type="shop.box",step="fold",result="done"} 1',
     'homeostat_preemptions_total',
     'homeostat_heals_total',
     'homeostat_heal_breaker_open{type="shop.box"} 0',
-    'homeostat_heal_last_pass_timestamp_seconds',
+    '\nhomeostat_heal_last_pass_timestamp_seconds 1',
     'homeostat_stuck_resources',
     'homeostat_orphans',
     'homeostat_lease_lost_total 0',
@@ -111,6 +112,14 @@ test('metrics have the names that dashboards rely on', async () => {
     'homeostat_http_request_duration_seconds_count',
   ])
     expect(text).toContain(name)
+})
+
+test('a process without a worker gives no time of a last healing pass: a 0 would raise the alert for ever', async () => {
+  const api = await openShop({ worker: false })
+  const { text } = await api.ask('GET', '/metrics')
+  expect(text).toContain('# TYPE homeostat_heal_last_pass_timestamp_seconds gauge')
+  expect(text).not.toMatch(/^homeostat_heal_last_pass_timestamp_seconds/m)
+  await api.close()
 })
 
 test('it is ready when healing has run, and says why not when the engine has stopped', async () => {
@@ -147,9 +156,14 @@ test('the Grafana board and the alert rules name only figures that /metrics has'
   )
   const files = ['grafana/homeostat.json', 'prometheus/alerts.yml']
   for (const file of files) {
-    const used = readFileSync(new URL(`../../deploy/${file}`, import.meta.url), 'utf8').match(/\bhomeostat_\w+/g) ?? []
+    const text = readFileSync(new URL(`../../deploy/${file}`, import.meta.url), 'utf8')
+    const used = text.match(/\bhomeostat_\w+/g) ?? []
     expect(used.length, file).toBeGreaterThan(5)
     for (const name of used) expect(offered.has(name), `${name} in ${file}`).toBe(true)
+    // Every process tells of the whole installation: the sum over processes would count it once for each.
+    expect(text).not.toMatch(
+      /sum( by \([^)]*\) )?\((rate\()?homeostat_(resources|stuck|orphans|heal|preempt|lease|step)/,
+    )
   }
   const board = readFileSync(new URL('../../deploy/grafana/homeostat.json', import.meta.url), 'utf8')
   expect((JSON.parse(board) as { panels: object[] }).panels.length).toBeGreaterThan(10)

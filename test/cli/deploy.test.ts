@@ -68,3 +68,9 @@ test('probes ask for what is served, on the port that is listened on', () => {
 test.each(files)('%s gives it a user of its own', (file) => {
   expect(read(file)).toMatch(/^User=homeostat$|^USER node$|runAsNonRoot: true/m)
 })
+
+test('every server of the manifest has the key that secrets are sealed with: one made up in its folder would be gone with it', () => {
+  const containers = read('kubernetes.yaml').split('- name: homeostat\n').slice(1)
+  expect(containers.length).toBe(2)
+  for (const text of containers) expect(text).toContain('name: HOMEOSTAT_SECRET_KEY')
+})

@@ -14,6 +14,7 @@ import type { Inventions } from '../testing/workload.ts'
 import type { World } from '../worlds/world.ts'
 import { HomeostatError, messageOf } from '../base/errors.ts'
 import { CliError, exits } from './cli-error.ts'
+import type { PostgresPlace } from './open-store.ts'
 
 /** Lifecycles that belong together, with their drivers under the same names. */
 export interface Module {
@@ -32,8 +33,11 @@ export const defineModule = <const Set extends LifecycleSet>(module: {
 
 export interface Config {
   readonly modules: readonly Module[]
-  /** A SQLite file, or the address of a PostgreSQL database (`postgres://...`). Left out: `homeostat.db` in the data folder. */
-  readonly store?: string | undefined
+  /**
+   * A SQLite file, or a PostgreSQL database: its address (`postgres://...`), or `{ url, schema, durability, ... }`. Left out: `homeostat.db` in
+   * the data folder.
+   */
+  readonly store?: string | PostgresPlace | undefined
   /** Default 127.0.0.1. */
   readonly host?: string | undefined
   /** Default 4600. */
@@ -116,7 +120,20 @@ const shape = z.strictObject({
       }),
     )
     .min(1),
-  store: z.string().min(1).optional(),
+  store: z
+    .union([
+      z.string().min(1),
+      z.strictObject({
+        url: z.string().min(1),
+        schema: z.string().min(1).optional(),
+        role: z.string().min(1).optional(),
+        durability: z.enum(['none', 'disk', 'standby']).optional(),
+        commits: z.number().int().positive().optional(),
+        patienceMs: z.number().positive().optional(),
+        tls: z.any().optional(),
+      }),
+    ])
+    .optional(),
   host: z.string().min(1).optional(),
   port: z.number().int().min(0).max(65_535).optional(),
   auth: z

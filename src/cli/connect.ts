@@ -6,7 +6,7 @@ import { secretText } from '../base/random.ts'
 import { HttpClient } from '../client/http-client.ts'
 import { CliError, exits } from './cli-error.ts'
 import { loadConfig, togetherOf } from './config.ts'
-import { isPostgres, openStore, storeOf } from './open-store.ts'
+import { isPostgres, openStore, shownPlace, storeOf } from './open-store.ts'
 import { secretKeys } from './secret-keys.ts'
 import { findData, readServerFile } from './server-file.ts'
 
@@ -96,15 +96,15 @@ async function reachStore(options: ReachOptions): Promise<Reached> {
   const { createServer } = await import('../server/http-server.ts')
   const data = resolve(options.data ?? 'data')
   const config = await loadConfig(options.config, { data, isDev: false })
-  const where = storeOf(data, options.store === true ? config.store : options.store)
+  const place = storeOf(data, options.store === true ? config.store : options.store)
   // Who only looks makes nothing: a mistyped name would be answered with an empty store.
-  if (!isPostgres(where) && !existsSync(where))
+  if (!isPostgres(place) && !existsSync(place.file))
     throw new CliError(
       exits.notFound,
-      `There is no store ${where}.`,
+      `There is no store ${place.file}.`,
       'Name one that is there: a file, or postgres://... homeostat serve makes one.',
     )
-  const store = await openStore(where)
+  const store = await openStore(place)
   const { lifecycles } = togetherOf(config)
   const engine = createEngine({ store, lifecycles, options: { name: 'command line', worker: false } })
   await engine.start()
@@ -117,7 +117,7 @@ async function reachStore(options: ReachOptions): Promise<Reached> {
   const url = await server.start()
   return {
     api: new HttpClient({ url, token, retries: 0, patienceMs: patienceOf(options) }),
-    where,
+    where: await shownPlace(place),
     async close() {
       await server.stop()
       await engine.stop()

@@ -1,10 +1,12 @@
 // Looks at an installation as a careful colleague would: the machine, the folder, the store, the declarations, and the running server.
 import { existsSync, statfsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { HomeostatError } from '../base/errors.ts'
 import { checkLifecycles } from '../lifecycle/check-lifecycle.ts'
+import type { Durability } from '../store/postgres/suitability.ts'
 import { loadConfig, togetherOf, type Config } from './config.ts'
 import { reach, type ReachOptions } from './connect.ts'
-import { isPostgres, openStore, storeOf } from './open-store.ts'
+import { isPostgres, shownPlace, storeOf, type Place, type PostgresPlace } from './open-store.ts'
 import { firstOf } from './paging.ts'
 import { counted, lasting } from './print.ts'
 import { readServerFile } from './server-file.ts'
@@ -35,7 +37,7 @@ export async function examine(options: ReachOptions): Promise<readonly Finding[]
   })
   if (config !== null) findings.push(declarations(config), listening(config))
   const named = typeof options.store === 'string' ? options.store : config?.store
-  findings.push(await store(storeOf(data, named)))
+  findings.push(await store(() => storeOf(data, named)))
   findings.push(...(await server(data, options)))
   for (const world of config?.worlds ?? []) await world.close()
   return findings
@@ -93,23 +95,52 @@ function listening({ host = '127.0.0.1', auth = {} }: Config): Finding {
     : doubtful('listens on', `${says}, without TLS`, 'Put a proxy with TLS before it, and say secure: true.')
 }
 
-async function store(where: string): Promise<Finding> {
+async function store(placeOf: () => Place): Promise<Finding> {
   try {
-    if (isPostgres(where)) {
-      await (await openStore(where)).close()
-      return well('store', 'PostgreSQL answers, and gives what is needed')
-    }
-    if (!existsSync(where)) return doubtful('store', `${where} is not there yet`, 'It is made at the first start.')
+    const place = placeOf()
+    if (isPostgres(place)) return await database(place)
+    const { file } = place
+    if (!existsSync(file)) return doubtful('store', `${file} is not there yet`, 'It is made at the first start.')
     const { lookThrough } = await import('../store/sqlite/back-up.ts')
-    const { resources, events, systemEpoch } = lookThrough(where)
+    const { resources, events, systemEpoch } = lookThrough(file)
     return well(
       'store',
-      `${where} is sound: ${counted(resources, 'resource')}, ${counted(events, 'event')}, system epoch ${systemEpoch}`,
+      `${file} is sound: ${counted(resources, 'resource')}, ${counted(events, 'event')}, system epoch ${systemEpoch}`,
     )
   } catch (error) {
-    return bad('store', tellingOf(error).text, 'Restore a back-up: homeostat restore <file> --replace')
+    const { text, hint } = tellingOf(error)
+    const isDamaged = error instanceof HomeostatError && error.code === 'store_corrupt'
+    return bad('store', text, isDamaged ? 'Restore a back-up: homeostat restore <file> --replace' : hint)
   }
 }
+
+/** Only looked at: whoever asks how it is does not change its tables. */
+async function database(place: PostgresPlace): Promise<Finding> {
+  const { openPostgresStore } = await import('../store/postgres/postgres-store.ts')
+  const where = await shownPlace(place)
+  try {
+    const found = await openPostgresStore({ ...place, readonly: true })
+    await found.close()
+    const says = `PostgreSQL answers at ${where}; commits survive: ${found.durability}`
+    const { durability = 'disk' } = place
+    return isLess(found.durability, durability)
+      ? bad('store', says, `It will not start: ${durability} is asked for. Look at fsync and the synchronous standbys.`)
+      : well('store', says)
+  } catch (error) {
+    const { found, known } = ((error as HomeostatError).details ?? {}) as { found?: number; known?: number }
+    if (found === undefined || known === undefined || found > known) throw error
+    return found === 0
+      ? doubtful('store', `${where} has no tables yet`, 'They are made at the first start.')
+      : doubtful(
+          'store',
+          `${where} has tables of version ${found}`,
+          `The next start brings them to version ${known}: take a back-up first.`,
+        )
+  }
+}
+
+const levels: readonly Durability[] = ['none', 'disk', 'standby']
+const isLess = (found: Durability, wanted: Durability): boolean => levels.indexOf(found) < levels.indexOf(wanted)
 
 /** What should not be there; the command that lists it has the same name. */
 function unwanted(

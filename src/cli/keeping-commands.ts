@@ -7,7 +7,7 @@ import { CliError, exits } from './cli-error.ts'
 import { loadConfig } from './config.ts'
 import type { Finding } from './doctor.ts'
 import { makeFolder } from './named-files.ts'
-import { isPostgres, storeOf, useFolder } from './open-store.ts'
+import { isPostgres, storeOf, useFolder, type Place, type PostgresPlace } from './open-store.ts'
 import { counted } from './print.ts'
 import { readServerFile } from './server-file.ts'
 import { here, type GlobalOptions, type Shell } from './shell.ts'
@@ -30,8 +30,8 @@ export function keepingCommands(program: Command): void {
   program.command('doctor').description('is this installation as it should be?').action(here(doctor))
 }
 
-/** The store that is meant: a file, or the address of a database. */
-async function whereOf({ data: given, store, config }: GlobalOptions): Promise<{ data: string; store: string }> {
+/** The store that is meant: a file, or a database. */
+async function whereOf({ data: given, store, config }: GlobalOptions): Promise<{ data: string; store: Place }> {
   const data = resolve(given ?? 'data')
   const named =
     typeof store === 'string' ? store : (await loadConfig(config, { data, isDev: false }).catch(() => null))?.store
@@ -40,14 +40,14 @@ async function whereOf({ data: given, store, config }: GlobalOptions): Promise<{
 
 /** The SQLite file that is meant. */
 async function fileOf(options: GlobalOptions): Promise<{ data: string; file: string }> {
-  const { data, store: file } = await whereOf(options)
-  if (isPostgres(file))
+  const { data, store } = await whereOf(options)
+  if (isPostgres(store))
     throw new CliError(
       exits.usage,
       'The store is a PostgreSQL database: back it up with its own tools.',
       'See docs/deployment.md, Back-up.',
     )
-  return { data, file }
+  return { data, file: store.file }
 }
 
 const stampOf = (): string => isoTime(systemClock.now()).slice(0, 19).replaceAll(/[-:]/g, '')
@@ -75,7 +75,7 @@ async function restore(shell: Shell<{ replace?: boolean }>, given?: string): Pro
   if (isPostgres(store)) return restorePostgres(shell, store, given)
   if (given === undefined) throw new CliError(exits.usage, 'Which back-up?', 'homeostat restore <file>')
   const { restoreSqlite, lookThrough } = await import('../store/sqlite/back-up.ts')
-  const file = store
+  const { file } = store
   const running = readServerFile(data)
   if (running !== null)
     throw new CliError(exits.unavailable, `The server with process ${running.pid} uses ${data}.`, 'Stop it first.')
@@ -93,7 +93,7 @@ async function restore(shell: Shell<{ replace?: boolean }>, given?: string): Pro
   printer.line('What was under way when the back-up was taken is healed at the next start.')
 }
 
-async function restorePostgres({ printer }: Shell<object>, url: string, given?: string): Promise<void> {
+async function restorePostgres({ printer }: Shell<object>, place: PostgresPlace, given?: string): Promise<void> {
   if (given !== undefined)
     throw new CliError(
       exits.usage,
@@ -101,7 +101,7 @@ async function restorePostgres({ printer }: Shell<object>, url: string, given?: 
       'Then run homeostat restore without a file: it begins a new system epoch.',
     )
   const { raisePostgresEpochs } = await import('../store/postgres/restored.ts')
-  const { resources, events, systemEpoch } = await raisePostgresEpochs({ url })
+  const { resources, events, systemEpoch } = await raisePostgresEpochs(place)
   if (printer.isJson) return printer.json({ resources, events, systemEpoch })
   printer.line(`The database: ${counted(resources, 'resource')}, up to event ${events}, system epoch ${systemEpoch}.`)
   printer.line('What was under way when the back-up was taken is healed at the next start.')

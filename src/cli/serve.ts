@@ -3,7 +3,7 @@ import { createServer as createProbe } from 'node:net'
 import { join, resolve } from 'node:path'
 import { MessageChannel } from 'node:worker_threads'
 import { systemClock } from '../base/clock.ts'
-import { codes, HomeostatError } from '../base/errors.ts'
+import { codes } from '../base/errors.ts'
 import { secretText } from '../base/random.ts'
 import { createEngine, type Engine } from '../engine/engine.ts'
 import type { Log } from '../engine/log.ts'
@@ -11,7 +11,8 @@ import { createServer, type HomeostatServer } from '../server.ts'
 import { CliError, exits } from './cli-error.ts'
 import { loadConfig, togetherOf, type Config } from './config.ts'
 import { devSwitches } from './dev-mode.ts'
-import { openStore, storeOf, useFolder } from './open-store.ts'
+import { logTo } from './log.ts'
+import { openStore, shownPlace, storeOf, useFolder } from './open-store.ts'
 import { consoleFolder, plainPages } from './pages.ts'
 import { counted, type Printer } from './print.ts'
 import { secretKeys } from './secret-keys.ts'
@@ -54,8 +55,11 @@ export async function serve(options: ServeOptions, printer: Printer): Promise<vo
     await mustBeFree(host, port)
   }
 
-  const log = logTo(printer)
-  const store = await openStore(storeOf(data, options.store ?? config.store))
+  const isLogJson = printer.isJson || !process.stderr.isTTY
+  const log = logTo({ clock: systemClock, isJson: isLogJson, note: (line) => printer.note(line) })
+  const say = (words: string) => (isLogJson ? log('info', words) : printer.note(words))
+  const place = storeOf(data, options.store ?? config.store)
+  const store = await openStore(place, log)
   const { lifecycles, drivers } = togetherOf(config)
   const engine = createEngine({
     store,
@@ -74,21 +78,21 @@ export async function serve(options: ServeOptions, printer: Printer): Promise<vo
       })
   const demo = new AbortController()
   if (options.demo) beginDemo(config, engine, demo.signal, log)
-  await tellStart({ server, data, options, printer, count: lifecycles.length })
+  await tellStart({ server, data, options, printer, count: lifecycles.length, store: await shownPlace(place) })
 
   // The engine's timers keep nothing alive: neither while it serves nor while it waits for what is under way.
   const release = keepAlive()
-  await untilToldToStop(printer)
+  await untilToldToStop(say)
   demo.abort()
-  printer.note('Stopping: what is under way is finished or handed over. Ctrl-C again ends it at once.')
+  say('Stopping: what is under way is finished or handed over. Ctrl-C again ends it at once.')
   if (server !== null) removeOwnServerFile(data)
-  endInAnyCase(stopPatiences * engine.settings.stopPatienceMs, printer)
+  endInAnyCase(stopPatiences * engine.settings.stopPatienceMs, say)
   await server?.stop()
   await engine.stop()
   await store.close()
   for (const world of config.worlds ?? []) await world.close()
   release()
-  printer.note('Stopped.')
+  say('Stopped.')
 }
 
 interface Starting {
@@ -145,16 +149,22 @@ async function tellStart(given: {
   readonly options: ServeOptions
   readonly printer: Printer
   readonly count: number
+  readonly store: string
 }): Promise<void> {
-  const { server, data, options, printer, count } = given
+  const { server, data, options, printer, count, store } = given
   const what = [
     ...(server === null ? [] : [options.console ? 'API, console' : 'API']),
     ...(options.worker ? ['worker'] : []),
   ].join(' and ')
   const mode = options.dev ? ', development mode' : ''
-  printer.line(`Homeostat ${version()}: ${what} for ${counted(count, 'lifecycle')}${mode}. Data in ${data}`)
+  const ticket = await server?.newTicket()
+  if (printer.isJson) {
+    const url = server === null ? null : reachable(server.url)
+    return printer.line(JSON.stringify({ version: version(), what, lifecycles: count, data, store, url, ticket }))
+  }
+  const where = store.startsWith(data) ? `Data in ${data}` : `Data in ${data}, store ${store}`
+  printer.line(`Homeostat ${version()}: ${what} for ${counted(count, 'lifecycle')}${mode}. ${where}`)
   if (server === null) return
-  const ticket = await server.newTicket()
   printer.line(`Open ${printer.bold(`${reachable(server.url)}/#ticket=${ticket}`)}`)
   printer.line(printer.dim('     It signs you in once, within a quarter of an hour. Ctrl-C stops the server.'))
 }
@@ -209,7 +219,7 @@ function mustBeFree(host: string, port: number): Promise<void> {
  * The first signal lets it end in order, a second Ctrl-C ends it at once. SIGTERM may come twice for one: whoever ends a group of
  * processes tells bin/homeostat too, which hands it on.
  */
-function untilToldToStop(printer: Printer): Promise<void> {
+function untilToldToStop(say: (words: string) => void): Promise<void> {
   return new Promise((done) => {
     let isStopping = false
     const stop = (signal: NodeJS.Signals) => {
@@ -218,7 +228,7 @@ function untilToldToStop(printer: Printer): Promise<void> {
         return done()
       }
       if (signal === 'SIGTERM') return
-      printer.note('Ended at once: what was under way is taken over at the next start.')
+      say('Ended at once: what was under way is taken over at the next start.')
       process.exit(exits.interrupted)
     }
     process.on('SIGINT', stop)
@@ -227,11 +237,9 @@ function untilToldToStop(printer: Printer): Promise<void> {
 }
 
 /** A store that does not answer has its own patience, asked one question after another: supervisors do not wait for so long. */
-function endInAnyCase(ms: number, printer: Printer): void {
+function endInAnyCase(ms: number, say: (words: string) => void): void {
   systemClock.after(ms, () => {
-    printer.note(
-      'The store does not answer. Ended without it: others take over what was under way when the lease has lapsed.',
-    )
+    say('The store does not answer. Ended without it: others take over what was under way when the lease has lapsed.')
     process.exit(codes.store_unavailable.exit)
   })
 }
@@ -242,24 +250,3 @@ function keepAlive(): () => void {
   port1.on('message', () => {})
   return () => port1.close()
 }
-
-/** Warnings and errors, a line each. Programs read JSON lines; people read words. */
-function logTo(printer: Printer): Log {
-  return (level, message, fields = {}) => {
-    // What the check of the declarations doubts is told by `homeostat check`, not at each start.
-    if (level === 'debug' || level === 'info' || 'suggestion' in fields) return
-    const given = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, plain(value)]))
-    if (process.stderr.isTTY) {
-      const rest = Object.entries(given).map(([name, value]) => `${name}=${JSON.stringify(value)}`)
-      return printer.note([level === 'error' ? 'error:' : 'warning:', message, ...rest].join(' '))
-    }
-    printer.note(JSON.stringify({ at: systemClock.now(), level, message, ...given }))
-  }
-}
-
-const plain = (value: unknown): unknown =>
-  value instanceof HomeostatError
-    ? `${value.code}: ${value.message}`
-    : value instanceof Error
-      ? (value.stack ?? value.message)
-      : value

@@ -339,6 +339,7 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
     if (this.#state === 'stopping' || this.#state === 'stopped') return
     try {
       await this.#beginTenure()
+      this.#log('info', 'registered anew')
     } catch (error) {
       this.#log('warn', 'could not be registered anew; trying again', { error })
       this.#cancelRebirth = this.clock.after(beginAgainMs, () => void this.#beginAgain())

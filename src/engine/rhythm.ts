@@ -24,6 +24,8 @@ export class Rhythm {
   #state: 'resting' | 'running' | 'stopped' = 'stopped'
   #isWoken = false
   #endedAt = -Infinity
+  /** Since the last pass that went well. */
+  #failures = 0
   #timer: { readonly at: number; readonly cancel: () => void } | null = null
   #whenStopped: (() => void)[] = []
 
@@ -96,11 +98,19 @@ export class Rhythm {
   }
 
   #failed(error: unknown): void {
+    this.#failures++
     this.#options.log('warn', `${this.#options.name}: a pass failed`, { error })
-    this.#ended(this.#options.afterFailureMs)
+    this.#rest(this.#options.afterFailureMs)
   }
 
   #ended(next: number | undefined): void {
+    if (this.#failures > 0)
+      this.#options.log('info', `${this.#options.name}: goes on`, { failedPasses: this.#failures })
+    this.#failures = 0
+    this.#rest(next)
+  }
+
+  #rest(next: number | undefined): void {
     this.#endedAt = this.#options.clock.monotonic()
     if (this.#state === 'stopped') {
       for (const resolve of this.#whenStopped) resolve()

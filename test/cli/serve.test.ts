@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
+import { ask } from '../postgres/ask.ts'
 import { startPostgres } from '../postgres/server.ts'
 import { root, Terminal, type Running } from './terminal.ts'
 
@@ -202,9 +203,52 @@ test('a back-up is restored under a new system epoch: what was done since is fen
   expect(await stop(second)).toBe(0)
 })
 
+test('a store that cannot be used is told with the way out, and the doctor does not advise to restore a back-up', async () => {
+  const postgres = await startPostgres({ durable: true })
+  const terminal = clone()
+  const wrong = postgres.url.replace('postgres@', 'nobody:secret@')
+  const refused = await terminal.homeostat(`work --store ${wrong}`)
+  expect([refused.exit, refused.err]).toEqual([
+    78,
+    expect.stringMatching(/^homeostat: PostgreSQL refuses: .*Correct user/),
+  ])
+  const doctor = await terminal.homeostat(`doctor --store ${wrong}`)
+  expect(doctor.out).toMatch(/✘ store +PostgreSQL refuses/)
+  expect(doctor.out).not.toMatch(/Restore|secret/)
+  const away = await terminal.homeostat('doctor --store postgres://postgres@127.0.0.1:1/postgres')
+  expect(away.out).toMatch(/✘ store +PostgreSQL does not answer/)
+  expect(away.out).not.toContain('Restore')
+  for (const store of ['postgres:/shop', 'mysql://here/shop']) {
+    const mistyped = await terminal.homeostat(`serve --store ${store}`)
+    expect([2, 78]).toContain(mistyped.exit)
+    expect(mistyped.err).toContain('postgres://user@host:5432/database')
+  }
+
+  const config = (store: string) =>
+    writeFileSync(
+      join(terminal.folder, 'own.config.ts'),
+      `import ours from './homeostat.config.ts'\nexport default async (context) => ({ ...(await ours(context)), store: ${store} })\n`,
+    )
+  config(`{ url: '${postgres.url}', schema: 'mine', durability: 'standby' }`)
+  const less = await terminal.homeostat('serve --config own.config.ts')
+  expect([less.exit, less.err]).toEqual([78, expect.stringContaining('disk, not standby')])
+  expect((await terminal.homeostat('doctor --config own.config.ts')).out).toContain('schema mine has no tables yet')
+  config(`{ url: '${postgres.url}', schema: 'mine', durability: 'disk' }`)
+  const server = await terminal.start(`${program} serve --config own.config.ts --json`)
+  const lines = server.output.trim().split('\n')
+  const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+  expect(told).toContainEqual(expect.objectContaining({ lifecycles: 15, store: `${postgres.url}, schema mine` }))
+  expect(await ask(postgres, `select count(*) from mine.schema_version`)).toEqual(['1'])
+  expect(await stop(server)).toBe(0)
+  await postgres.remove()
+})
+
 test('on PostgreSQL: one process takes requests, another works, and the doctor is content with the store', async () => {
   const postgres = await startPostgres({ durable: true })
   const terminal = clone()
+  const before = await terminal.homeostat(`doctor --store ${postgres.url}`)
+  expect(before.out).toContain('has no tables yet')
+  expect(await ask(postgres, `select 1 from pg_namespace where nspname = 'homeostat'`)).toEqual([])
   const api = await terminal.start(`${program} serve --no-worker --store ${postgres.url}`)
   const worker = await terminal.start(`${program} work --store ${postgres.url}`)
   expect((await terminal.ask('create volume --id v size=1 --wait')).out).toContain('opensds.volume/v is Available')

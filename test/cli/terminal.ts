@@ -90,7 +90,7 @@ export class Terminal {
     })
     this.#started.push(child)
     const running = new Running(child)
-    const told = line.includes(' work') ? /for \d+ lifecycles?/ : /Ctrl-C stops the server/
+    const told = line.includes(' work') ? /for \d+ lifecycles?/ : /Ctrl-C stops the server|"ticket":/
     await running.until(() => told.test(running.output))
     return running
   }

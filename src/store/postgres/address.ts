@@ -32,7 +32,7 @@ export function addressOf({ url, tls }: AddressOptions): ClientConfig {
 function parse(url: string): URL {
   try {
     const parsed = new URL(url)
-    if (parsed.protocol === 'postgres:' || parsed.protocol === 'postgresql:') return parsed
+    if (/^postgres(ql)?:\/\//i.test(url)) return parsed
   } catch {
     // Told below: the text may hold a password and is not repeated.
   }

@@ -195,11 +195,13 @@ export async function migrate(wire: Wire, schema: string, options: MigrateOption
     throw new HomeostatError(
       'store_unsuitable',
       `This database has no schema ${schema} that Homeostat made. Name the right database, or restore it first.`,
+      { details: { found, known: migrations.length } },
     )
   if (isReadonly)
     throw new HomeostatError(
       'store_unsuitable',
       `The schema ${schema} is at version ${found}, and this one only looks. Open it once for writing, which migrates it.`,
+      { details: { found, known: migrations.length } },
     )
   await wire.query('begin')
   try {

@@ -62,7 +62,7 @@ export interface PostgresStoreOptions extends AddressOptions {
   readonly readonly?: boolean | undefined
   /** Leases run by the server's clock (the default), or by the times that are given: for tests. */
   readonly clock?: 'server' | 'given' | undefined
-  readonly log?: ((line: string) => void) | undefined
+  readonly log?: ((line: string, level: 'info' | 'warn') => void) | undefined
 }
 
 export interface PostgresStore extends Store {
@@ -78,6 +78,12 @@ export function openPostgresStore(options: PostgresStoreOptions): Promise<Postgr
 }
 
 const none: readonly Row[] = []
+
+/** For the parts, which have nothing to say but what is not well. */
+const warningOf =
+  ({ log }: PostgresStoreOptions) =>
+  (line: string): void =>
+    log?.(line, 'warn')
 
 /** What is known when a store has been opened. */
 interface Opened {
@@ -109,7 +115,7 @@ class PostgresHandle implements PostgresStore {
   private foreign = false
 
   private constructor(options: PostgresStoreOptions, connections: Connections, opened: Opened) {
-    const { log = () => {} } = options
+    const log = warningOf(options)
     const { handle, session, shapes } = opened
     this.options = options
     this.connections = connections
@@ -154,7 +160,7 @@ class PostgresHandle implements PostgresStore {
       const [level, handle] = await writers.use((first) =>
         loads.use(async (second) => {
           const found = await mustSuit(first, second, durability, readonly)
-          await migrate(first, schema, { isReadonly: readonly, tell: log })
+          await migrate(first, schema, { isReadonly: readonly, tell: warningOf(options) })
           const [numbered] = await Promise.all([
             readonly ? none : first.query(settingStatements.newHandle),
             shapes.read(second),
@@ -167,7 +173,7 @@ class PostgresHandle implements PostgresStore {
       await starting
       // The second commit finds its connection open.
       if (!readonly) commits.warm(store.commitsAtOnce).catch(() => {})
-      log?.(`opened ${shownAddress(options.url)}, schema ${schema}; commits survive: ${level}`)
+      log?.(`opened ${shownAddress(options.url)}, schema ${schema}; commits survive: ${level}`, 'info')
       return store
     } catch (error) {
       await starting.catch(() => {})

@@ -34,7 +34,7 @@ export function sessionOf(
   clock: ServerClock | undefined,
   onOthers: () => void,
 ): Session {
-  const { schema = 'homeostat', patienceMs = usualPatienceMs, log = () => {} } = options
+  const { schema = 'homeostat', patienceMs = usualPatienceMs, log } = options
   return new Session({
     // A beat or a word to others need not survive anything, and must wait neither for a standby nor for the disk.
     open: (on) =>
@@ -49,7 +49,7 @@ export function sessionOf(
     sign: String(systemRandom.below(2 ** 52)),
     clock,
     onOthers,
-    log,
+    log: (line) => log?.(line, 'warn'),
   })
 }
 

@@ -1,4 +1,4 @@
-// What there is in OpenvCloud (spec/systems.md 4.1): the types, their properties and their statuses, in the seed's own spelling.
+// What there is in OpenvCloud (docs/systems.md 4.1): the types, their properties and their statuses, in the seed's own spelling.
 import { resourceType } from 'homeostat'
 import { z } from 'zod'
 

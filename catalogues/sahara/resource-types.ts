@@ -1,4 +1,4 @@
-// What there is in Sahara: clusters and their instances (spec/systems.md 2.1, decisions 0.5 and 0.6).
+// What there is in Sahara: clusters and their instances (docs/systems.md 2.1, decisions 0.5 and 0.6).
 import { resourceType } from 'homeostat'
 import { z } from 'zod'
 

@@ -60,7 +60,7 @@ export function eventWords(event: Event): string {
     case 'failed':
       return `${step === '' ? 'it' : step} failed for good: ${reason}; ${way(event)}`
     case 'undone':
-      return `${step} undone, ${way(event)}`
+      return `${undone ?? 'a step'} undone, ${way(event)}`
     case 'added':
       return `added as ${event.to}`
     case 'moved':

@@ -1,5 +1,5 @@
 // Points 4 and 5: what follows a failure: retry, undo, landing, or trying again later.
-import { previous, resourceType } from 'homeostat'
+import { checkLifecycles, previous, resourceType } from 'homeostat'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { databases } from '../../examples/database.ts'
@@ -332,6 +332,19 @@ describe('5 trying again', () => {
     t.ok({ kind: 'retryRun', no, by: 'ann' })
     expect(t.call('c').dueAt).toBe(0)
     expect(t.refused({ kind: 'cancelRun', no, by: 'ann', reason: 'x' }).message).toContain('tried until it works')
+  })
+
+  test('5 { again } as the only case of a list is the same, where the compiler was not asked', () => {
+    const operations = cakes.body.operations as Readonly<Record<string, any>>
+    const warmUp = { ...operations['warm'].steps.warmUp, onFailure: [{ again: '1m', atMost: '3m' }] }
+    const warm = { ...operations['warm'], steps: { warmUp } }
+    const listed = { ...cakes, body: { ...cakes.body, operations: { ...operations, warm } } }
+    expect(checkLifecycles([listed]).filter(({ path }) => path.includes('.warm'))).toEqual([])
+    const t = new TableTop([listed])
+    t.place('t.cake', 'c', 'Baked', { properties: {} })
+    t.request('c', 'warm')
+    t.failed('c', 'cold')
+    expect(t.get('c')).toMatchObject({ status: 'Baking', run: { rounds: 1 } })
   })
 
   test('5 a call that is cut is no reason to stop what never gives up', () => {

@@ -7,7 +7,7 @@ import { z } from 'zod'
 import type * as shape from '../protocol/shapes.ts'
 import { chainHash, chainStart } from '../store/chain.ts'
 import { Reply, type AuditEntry, type Call, type Handlers } from './call.ts'
-import type { AccountRecord, Found, TokenRecord } from './objects.ts'
+import { isConflict, type AccountRecord, type Found, type TokenRecord } from './objects.ts'
 import { hashPassword } from './password.ts'
 import { grantedBy, sees, sha256, type Principal } from './principal.ts'
 import { tokenNumber } from './reach.ts'
@@ -117,16 +117,16 @@ export const accessHandlers: Handlers<Names> = {
     return { items: own.map(({ value }) => wireAccount(value)) }
   },
   async setPassword(call) {
-    const { objects } = call.services
-    const { value, version } = await accountOf(call)
-    const next = { ...value, password: await hashPassword(call.body.password) }
-    await endSessions(call, value.name, [objects.change('account', value.name, version, next)])
+    const { value } = await accountOf(call)
+    // Whoever knows the password can do what the account may.
+    refuseMore(call.principal, grantedBy(value.role))
+    const password = await hashPassword(call.body.password)
+    await endSessions(call, (account) => ({ ...account, password }))
     return new Reply(undefined)
   },
   async deleteAccount(call) {
     if (call.replayed !== null) return new Reply(undefined)
-    const { value, version } = await accountOf(call)
-    await endSessions(call, value.name, [call.services.objects.change('account', value.name, version, null)])
+    await endSessions(call, () => null)
     return new Reply(undefined)
   },
 
@@ -232,15 +232,25 @@ async function accountOf(call: Call<'setPassword' | 'deleteAccount'>): Promise<F
   throw new HomeostatError('account_not_found', `There is no account ${name}.`)
 }
 
-/** Whoever was let in by the account is out from the same commit on. */
+/** Whoever was let in by the account is out from the same commit on. Who signs in meanwhile writes to the account: he is met, and ended too. */
 async function endSessions(
   call: Call<'setPassword' | 'deleteAccount'>,
-  account: string,
-  changes: Parameters<Call['write']>[0],
+  change: (account: AccountRecord) => AccountRecord | null,
 ): Promise<void> {
   const { objects, streams } = call.services
-  const own = (await objects.all('session')).filter(({ value }) => value.account === account)
-  const ended = own.map(({ key, version }) => objects.change('session', key, version, null))
-  await call.write([...changes, ...ended], { target: `account/${account}` })
+  for (let tries = 1; ; tries++) {
+    const { value: account, version } = await accountOf(call)
+    const own = (await objects.all('session')).filter(({ value }) => value.account === account.name)
+    const ended = own.map((session) => objects.change('session', session.key, session.version, null))
+    const changed = objects.change('account', account.name, version, change(account))
+    try {
+      await call.write([changed, ...ended], { target: `account/${account.name}` })
+      break
+    } catch (error) {
+      if (!isConflict(error) || tries === endTries) throw error
+    }
+  }
   await streams.recheck()
 }
+
+const endTries = 20

@@ -10,7 +10,7 @@ import type { Engine } from '../engine/engine.ts'
 import type { Log } from '../engine/log.ts'
 import { Rhythm } from '../engine/rhythm.ts'
 import type { AuditEntry } from './call.ts'
-import { padded, type BulkItemRecord, type BulkRecord, type Found, type Objects } from './objects.ts'
+import { isConflict, padded, type BulkItemRecord, type BulkRecord, type Found, type Objects } from './objects.ts'
 
 export interface BulkRunnerOptions {
   readonly engine: Engine
@@ -186,5 +186,5 @@ export class BulkRunner {
 }
 
 function notMine(error: unknown): void {
-  if (!(error instanceof HomeostatError) || error.code !== 'record_conflict') throw error
+  if (!isConflict(error)) throw error
 }

@@ -7,7 +7,7 @@ import { z } from 'zod'
 import type { webhook as webhookShape } from '../protocol/shapes.ts'
 import type { RecordChange } from '../store/store.ts'
 import { Reply, Stream, type Call, type Handlers, type Noted } from './call.ts'
-import { aboutWebhook, padded, type Found, type WebhookRecord } from './objects.ts'
+import { aboutWebhook, isConflict, padded, type Found, type WebhookRecord } from './objects.ts'
 import { checkedUrl } from './outgoing.ts'
 import { sees, sha256 } from './principal.ts'
 import { tenantFor, tokenNumber } from './reach.ts'
@@ -194,8 +194,7 @@ async function amend<To extends WebhookRecord | null>(
       await call.write(changes, { target: `webhook/${key}`, ...noted })
       return next
     } catch (error) {
-      const isMet = error instanceof HomeostatError && error.code === 'record_conflict'
-      if (!isMet || tries === amendTries) throw error
+      if (!isConflict(error) || tries === amendTries) throw error
     }
   }
 }

@@ -7,7 +7,7 @@ import { secretText } from '../base/random.ts'
 import type { Role } from '../protocol/permissions.ts'
 import type { RecordChange } from '../store/store.ts'
 import { AskedTogether } from './asked-together.ts'
-import { Objects, type Found, type SessionRecord } from './objects.ts'
+import { isConflict, Objects, type Found, type SessionRecord } from './objects.ts'
 import { hashPassword, isPassword } from './password.ts'
 import { everybody, grantedBy, nobodyYet, sha256, type Principal } from './principal.ts'
 
@@ -162,17 +162,38 @@ export class Gate {
     const { objects, clock } = this.#options
     const name = `${given.account} ${address}`
     const failed = this.#failures.get(name)
+    const isHeld = failed !== undefined && failed.count >= failuresMax && failed.until > clock.now()
+    // It counts before it is judged: of many at once, too, no more are judged than of many one after the other.
+    this.#countFailure(name)
     const account = await objects.get('account', given.account)
     const hash = account?.value.password ?? (await (this.#decoy ??= hashPassword(secretText())))
-    const isRight = (await isPassword(given.password, hash)) && account !== null
-    const isHeld = failed !== undefined && failed.count >= failuresMax && failed.until > clock.now()
-    if (!isRight || isHeld) {
-      this.#countFailure(name)
+    const isRight = await isPassword(given.password, hash)
+    const session = isRight && !isHeld && account !== null ? await this.#beginOf(account, noted) : null
+    if (session === null)
       throw new HomeostatError('sign_in_failed', 'Account or password are not right, or too many attempts have failed.')
-    }
     this.#failures.delete(name)
-    const { role, tenant } = account.value
-    return this.#begin({ account: given.account, role, tenant }, noted)
+    return session
+  }
+
+  /**
+   * The account is written with its session: who changes the password or removes the account meanwhile meets that, and looks again for
+   * sessions to end. Null: it is changed or gone already.
+   */
+  async #beginOf(account: Found<'account'>, noted: NotedSession): Promise<NewSession | null> {
+    const { objects } = this.#options
+    for (let now: Found<'account'> | null = account; now?.value.password === account.value.password;) {
+      const { key, value, version }: Found<'account'> = now
+      const { role, tenant } = value
+      try {
+        return await this.#begin({ account: key, role, tenant }, noted, [
+          objects.change('account', key, version, value),
+        ])
+      } catch (error) {
+        if (!isConflict(error)) throw error
+      }
+      now = await objects.get('account', key)
+    }
+    return null
   }
 
   #countFailure(name: string): void {

@@ -213,5 +213,9 @@ export class Objects {
 
 export const recordConflict = (): HomeostatError => new HomeostatError('record_conflict', changedMeanwhile)
 
+/** Whether somebody else was quicker: whoever meets that looks again. */
+export const isConflict = (error: unknown): boolean =>
+  error instanceof HomeostatError && error.code === 'record_conflict'
+
 /** Keys are ASCII and short: what is not is nobody's. */
 const isKey = (key: string): boolean => /^[\x20-\x7e]{1,300}$/.test(key)

@@ -74,6 +74,12 @@ test('scopes narrow a role, and nobody gives what he does not have', async () =>
   const wider = await ask('POST', '/v1/tokens', { name: 'x', role: 'admin' })
   expect([wider.status, wider.json.code]).toEqual([403, 'forbidden'])
   expect((await ask('POST', '/v1/tokens', { name: 'x', role: 'admin', scopes: ['read'] })).status).toBe(201)
+  // Who sets the password of an account can sign in as it.
+  const password = 'correct horse battery'
+  await shop.ask('POST', '/v1/accounts', { body: { name: 'boss', password, role: 'admin' } })
+  const taken = await ask('PUT', '/v1/accounts/boss/password', { password: 'mine from now on' })
+  expect([taken.status, taken.json.code]).toEqual([403, 'forbidden'])
+  expect((await shop.ask('POST', '/v1/session', { token: null, body: { account: 'boss', password } })).status).toBe(200)
 })
 
 test('force, repair and override are permissions of their own', async () => {

@@ -1,7 +1,7 @@
 // One request from its first byte to its answer: which row, who asks, may he, does it fit the contract, then the handler.
-import { HomeostatError } from '../base/errors.ts'
+import { HomeostatError, type ErrorCode } from '../base/errors.ts'
 import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
-import { whyNot, type Principal } from './principal.ts'
+import { nobodyYet, whyNot, type Principal } from './principal.ts'
 import { routeOf, routes, type RouteName } from '../protocol/routes.ts'
 import { Call, Reply, Stream, type Asked, type Handler } from './call.ts'
 import { handlers } from './handlers.ts'
@@ -17,6 +17,8 @@ export interface Incoming extends Asked {
   readonly url: string
   readonly contentType: string
   readonly body: Buffer | null
+  /** It is too long to be read of somebody who is nobody. */
+  readonly isUnread: boolean
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
 }
 
@@ -31,6 +33,13 @@ export interface DispatchParts {
   /** Hosts by which an open server may be called: a page elsewhere may know its address, but not by its name. */
   readonly openHosts: ReadonlySet<string> | null
 }
+
+/** Bodies are read before anything else: one that is larger is not, until it is known who sends it. */
+const strangersMax = 64 * 1_024
+
+/** Whether it is looked who sends this body before it is read. A length that is not told may be any. */
+export const isForKnown = (headers: Incoming['headers']): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > strangersMax
 
 /** These carry the key in the command: the engine itself finds them again. */
 const withOwnKey: ReadonlySet<RouteName> = new Set(['createResource', 'operate', 'deleteResource', 'importResources'])
@@ -95,17 +104,11 @@ async function answer(parts: DispatchParts, incoming: Incoming, match: Match): P
   const { services } = parts
   const { name } = match
   const route = routeOf(name)
-  const principal = await enter(parts, incoming)
-  refuseForgery(parts, incoming, principal)
+  const principal = await admitted(parts, incoming, match)
   const query = queryOf(name, incoming.url) as never
   const parameters = match.parameters as never
   const callWith = (body: unknown, key: string | null) =>
     new Call<RouteName>({ name, parameters, query, body: body as never, principal, asked: incoming, services, key })
-  const denied = whyDenied(name, principal)
-  if (denied !== null) {
-    await noteDenial(parts, callWith(undefined, null))
-    throw denied
-  }
   if (route.condition === 'ifMatchDemanded' && incoming.header('if-match') === undefined)
     throw new HomeostatError('precondition_required', 'Send the etag of the resource as If-Match.')
   const call = callWith(bodyOf(name, incoming), keyOf(name, incoming))
@@ -118,13 +121,33 @@ async function answer(parts: DispatchParts, incoming: Incoming, match: Match): P
   return new Reply(reply.body, { status, headers: { ...replayed, ...reply.headers } })
 }
 
+/** Who asks, if he may. What is denied is written down: also a token that is not good, and a page that makes a browser ask. */
+async function admitted(parts: DispatchParts, incoming: Incoming, { name, parameters }: Match): Promise<Principal> {
+  let principal = nobodyYet
+  try {
+    principal = await enter(parts, incoming)
+    refuseForgery(parts, incoming, principal)
+    const denied = whyDenied(name, principal)
+    if (denied !== null) throw denied
+    return principal
+  } catch (error) {
+    const nothing = { query: {} as never, body: undefined as never, key: null }
+    const asked = { name, parameters: parameters as never, principal, asked: incoming, services: parts.services }
+    if (isOneOf(error, 'unauthenticated', 'forbidden'))
+      await noteDenial(parts, new Call<RouteName>({ ...asked, ...nothing }))
+    throw error
+  }
+}
+
+const isOneOf = (error: unknown, ...codes: readonly ErrorCode[]): boolean =>
+  error instanceof HomeostatError && codes.includes(error.code)
+
 /** What a handler denies is written down like what is denied before it. */
 async function handled(parts: DispatchParts, call: Call<RouteName>): Promise<unknown> {
   try {
     return await (handlers[call.name] as unknown as Handler<RouteName>)(call)
   } catch (error) {
-    const code = error instanceof HomeostatError ? error.code : null
-    if (code === 'forbidden' || code === 'sign_in_failed') await noteDenial(parts, call)
+    if (isOneOf(error, 'forbidden', 'sign_in_failed')) await noteDenial(parts, call)
     throw error
   }
 }
@@ -164,7 +187,8 @@ function whyDenied(name: RouteName, principal: Principal): HomeostatError | null
 }
 
 async function noteDenial({ denialLimiter, services }: DispatchParts, call: Call<RouteName>): Promise<void> {
-  const account = call.name === 'signIn' ? (call.body as unknown as { readonly account?: string }).account : undefined
+  const account =
+    call.name === 'signIn' ? (call.body as unknown as { readonly account?: string } | undefined)?.account : undefined
   const target = account === undefined ? Object.values(call.parameters).join('/').slice(0, 300) : `account/${account}`
   if (denialLimiter.take('all') === 0) await services.objects.write([], [call.auditEntry('denied', { target })])
 }
@@ -191,6 +215,11 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 function bodyOf(name: RouteName, incoming: Incoming): unknown {
   const route = routeOf(name)
+  if (incoming.isUnread)
+    throw new HomeostatError(
+      'limit_exceeded',
+      `Before somebody has signed in, bodies of at most ${strangersMax / 1_024} KB are read, with a Content-Length.`,
+    )
   const text = textOf(incoming.body)
   if (route.body === null) {
     if (text.trim() !== '') throw new HomeostatError('request_invalid', 'This request takes no body.')

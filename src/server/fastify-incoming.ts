@@ -6,11 +6,13 @@ import type { Incoming } from './dispatch.ts'
 export class FastifyIncoming implements Incoming {
   readonly #request: FastifyRequest
   readonly #reply: FastifyReply
+  readonly isUnread: boolean
   #abort: AbortController | null = null
 
-  constructor(request: FastifyRequest, reply: FastifyReply) {
+  constructor(request: FastifyRequest, reply: FastifyReply, isUnread: boolean) {
     this.#request = request
     this.#reply = reply
+    this.isUnread = isUnread
   }
 
   get id(): string {

@@ -16,7 +16,7 @@ import { Reply, Stream } from './call.ts'
 import { Connections } from './connections.ts'
 import { consoleFiles } from './console-files.ts'
 import type { DevSwitches } from './dev-switches.ts'
-import { dispatch, type DispatchParts } from './dispatch.ts'
+import { dispatch, isForKnown, type DispatchParts } from './dispatch.ts'
 import { DrainWatch } from './drain-watch.ts'
 import { EventStreams, type StreamLimits } from './event-streams.ts'
 import { FastifyIncoming } from './fastify-incoming.ts'
@@ -220,23 +220,34 @@ export class HomeostatServer {
     app.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit: bodyMax }, raw as never)
     app.addContentTypeParser('application/x-ndjson', { parseAs: 'buffer', bodyLimit: linesMax }, raw as never)
     const serve = (request: FastifyRequest, reply: FastifyReply) => this.#serve(parts, request, reply)
+    app.addHook('onRequest', async (request, reply) => {
+      if (isForKnown(request.headers) && !(await this.#isKnown(request))) await this.#serve(parts, request, reply, true)
+    })
     app.route({ method: ['GET', 'POST', 'PUT', 'DELETE'], url: '/*', handler: serve })
     app.setNotFoundHandler(serve)
     app.setErrorHandler((error, request, reply) => this.#refuse(error, request, reply))
     return app
   }
 
-  async #serve(parts: DispatchParts, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  async #serve(parts: DispatchParts, request: FastifyRequest, reply: FastifyReply, isUnread = false): Promise<unknown> {
     if (!isProbe(request.raw.url!)) this.#connections.admit(request.raw.socket)
     const isPage = request.method === 'GET' && !request.raw.url!.startsWith('/v1/')
     const page = isPage ? ((await this.#oidcPage(request)) ?? (await this.#page(request))) : null
-    const answer = page ?? (await dispatch(parts, new FastifyIncoming(request, reply)))
+    const answer = page ?? (await dispatch(parts, new FastifyIncoming(request, reply, isUnread)))
     if (answer instanceof Reply) return this.#send(reply, answer)
     // Whoever asks only for the head of a stream has it.
     if (request.method === 'HEAD') return this.#send(reply, new Reply(undefined))
     reply.hijack()
     beginStream(answer, reply.raw, this.#headers)
     return reply
+  }
+
+  async #isKnown({ headers: { authorization, cookie } }: FastifyRequest): Promise<boolean> {
+    const { gate } = this.#services
+    return gate.enter({ authorization, cookie }).then(
+      ({ via }) => via !== 'nobody',
+      () => false,
+    )
   }
 
   /** Where browsers go, not programs: it is no row of the contract. */

@@ -189,6 +189,22 @@ test('who signs in or out, who fails to, who sets what healing may do, and what 
   expect((await admin('GET', '/v1/audit:verify')).isSound).toBe(true)
 })
 
+test('who comes with a token that is not good, or is sent by a page elsewhere, is told', async () => {
+  const { token, secret } = await admin('POST', '/v1/tokens', { name: 'old', role: 'admin' })
+  await admin('DELETE', `/v1/tokens/${token.id}`)
+  expect((await shop.ask('DELETE', '/v1/resources/shop.box/b-1', { token: secret })).status).toBe(401)
+  const ticket = await shop.server.newTicket()
+  const signed = await shop.ask('POST', '/v1/session', { token: null, body: { ticket } })
+  const cookie = signed.headers.get('set-cookie')!.split(';')[0]!
+  const forged = { cookie, 'x-homeostat': '1', 'sec-fetch-site': 'cross-site' }
+  expect((await shop.ask('DELETE', '/v1/resources/shop.box/b-2', { token: null, headers: forged })).status).toBe(403)
+  const denied = (await audit()).filter(({ outcome }: { outcome: string }) => outcome === 'denied')
+  expect(denied).toMatchObject([
+    { principal: 'nobody', action: 'deleteResource', target: 'shop.box/b-1', address: '127.0.0.1' },
+    { principal: 'local', action: 'deleteResource', target: 'shop.box/b-2' },
+  ])
+})
+
 test('each target of a bulk operation is in the audit, with the reason of the whole', async () => {
   for (const id of ['b-1', 'b-2']) {
     const { run } = await admin('POST', '/v1/resources/shop.box', { id, properties: { size: 1 } })

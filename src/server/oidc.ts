@@ -78,6 +78,8 @@ interface Known<T> {
 export class OidcSignIn {
   readonly #parts: OidcParts
   readonly #limiter: RateLimiter
+  /** Denied attempts that are written down, at most. */
+  readonly #denials: RateLimiter
   readonly #redirect: string
   #issuer: Known<z.infer<typeof discovery>> | null = null
   #keys: Known<readonly Jwk[]> | null = null
@@ -87,6 +89,7 @@ export class OidcSignIn {
     this.#parts = parts
     checkedUrl(parts.options.issuer, this.#reach)
     this.#limiter = new RateLimiter(parts.clock, { perSecond: 2, burst: 30 })
+    this.#denials = new RateLimiter(parts.clock, { perSecond: 20, burst: 200 })
     this.#redirect = `${parts.options.publicUrl.replace(/\/$/, '')}/sign-in/oidc/callback`
   }
 
@@ -136,21 +139,25 @@ export class OidcSignIn {
 
   async #end({ query, cookie, address }: OidcAsked): Promise<Reply> {
     const { gate, clock, options } = this.#parts
+    const denied = (why: string, who?: string) => this.#denied(why, address, who)
     const begun = this.#begunBy(cookie)
     if (begun === null || begun.until <= clock.now())
-      throw this.#refused('it was not begun in this browser, or too long ago')
-    if (!isEqual(query.get('state') ?? '', begun.state)) throw this.#refused('it is the answer to another question')
-    if (query.has('iss') && query.get('iss') !== options.issuer) throw this.#refused('another issuer has answered')
-    if (query.has('error')) throw this.#refused('the issuer has refused it')
+      throw await denied('it was not begun in this browser, or too long ago')
+    if (!isEqual(query.get('state') ?? '', begun.state)) throw await denied('it is the answer to another question')
+    if (query.has('iss') && query.get('iss') !== options.issuer) throw await denied('another issuer has answered')
+    if (query.has('error')) throw await denied('the issuer has refused it')
     const code = query.get('code') ?? ''
-    if (code === '' || code.length > 4_000) throw this.#refused('the issuer has sent no code')
+    if (code === '' || code.length > 4_000) throw await denied('the issuer has sent no code')
     const token = await this.#redeem(code, begun.verifier)
     const keys = await this.#keysFor(keyIdOf(token))
     const { issuer, clientId } = options
     const judged = judgeIdToken(token, keys, { issuer, clientId, nonce: begun.nonce, now: clock.now() })
-    if ('fault' in judged) throw this.#refused(`the token is refused: ${judged.fault}`)
+    if ('fault' in judged) throw await denied(`the token is refused: ${judged.fault}`)
     const person = this.#personOf(judged.claims)
-    const session = await gate.signInAs(person, () => [this.#entryOf(person, address)])
+    if ('fault' in person) throw await denied(person.fault, person.account)
+    const { account, role, tenant } = person
+    const detail = { issuer: options.issuer, role }
+    const session = await gate.signInAs(person, () => [this.#entryOf(account, 'done', { tenant, address, detail })])
     const headers = {
       'content-type': 'text/html; charset=utf-8',
       'set-cookie': [session.cookie, this.#cookie(null)],
@@ -192,35 +199,39 @@ export class OidcSignIn {
   }
 
   /** The highest role of the person's groups. */
-  #personOf(claims: Readonly<Record<string, unknown>>): { account: string; role: Role; tenant: string | null } {
+  #personOf(
+    claims: Readonly<Record<string, unknown>>,
+  ): { account: string; role: Role; tenant: string | null } | { account: string; fault: string } {
     const { rolesClaim = 'groups', roles, tenantClaim } = this.#parts.options
     const account = `oidc ${claims['sub'] as string}`
     const given = claims[rolesClaim]
     const groups = (Array.isArray(given) ? given : [given]).filter((one) => typeof one === 'string')
     const found = groups.flatMap((group) => (Object.hasOwn(roles, group) ? [roles[group]!] : []))
     const role = rank.findLast((one) => (found as readonly Role[]).includes(one))
-    if (role === undefined) throw this.#refused('none of your groups has a role here')
+    if (role === undefined) return { account, fault: 'none of your groups has a role here' }
     if (tenantClaim === undefined) return { account, role, tenant: null }
     const tenant = claims[tenantClaim]
     if (typeof tenant === 'string' && tenant !== '' && tenant.length <= 200) return { account, role, tenant }
-    throw this.#refused('you have no tenant here')
+    return { account, fault: 'you have no tenant here' }
   }
 
-  #entryOf(person: { account: string; role: Role; tenant: string | null }, address: string): Json {
-    const { clock, options } = this.#parts
-    const { account, role, tenant } = person
-    const entry: AuditEntry = {
-      at: clock.now(),
-      principal: account,
-      address,
-      tenant,
-      action: 'signIn',
-      target: `account/${account}`,
-      outcome: 'done',
-      reason: '',
-      detail: { issuer: options.issuer, role },
-    }
+  #entryOf(
+    account: string,
+    outcome: AuditEntry['outcome'],
+    more: Pick<AuditEntry, 'tenant' | 'address' | 'detail'>,
+  ): Json {
+    const target = `account/${account}`
+    const at = this.#parts.clock.now()
+    const entry: AuditEntry = { at, principal: account, action: 'signIn', target, outcome, reason: '', ...more }
     return entry as Json
+  }
+
+  /** Somebody came back who is not let in: it is written down, as far as there are not too many. */
+  async #denied(why: string, address: string, account = 'nobody'): Promise<HomeostatError> {
+    const { objects, options } = this.#parts
+    const entry = this.#entryOf(account, 'denied', { tenant: '', address, detail: { issuer: options.issuer, why } })
+    if (this.#denials.take('all') === 0) await objects.write([], [entry])
+    return this.#refused(why)
   }
 
   async #discover(): Promise<z.infer<typeof discovery>> {

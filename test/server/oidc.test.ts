@@ -106,6 +106,15 @@ test('who has no group here, or no tenant where tenants count, is not let in', a
   issuer.claims = { sub: 'ada', groups: ['admins'], org: 'acme' }
   expect((await visit(await askIssuer())).status).toBe(200)
   expect((await session()).json).toMatchObject({ role: 'admin', tenant: 'acme' })
+  // Who was not let in is told, as far as it is known who it was.
+  jar = new Map()
+  await refusal(`${shop.url}/sign-in/oidc/callback?code=x&state=y`)
+  const { items } = (await shop.ask('GET', '/v1/audit')).json as { items: Record<string, string>[] }
+  expect(items.map(({ principal, action, outcome }) => `${principal} ${action} ${outcome}`)).toEqual([
+    ...Array.from({ length: 4 }, () => 'oidc eve signIn denied'),
+    'oidc ada signIn done',
+    'nobody signIn denied',
+  ])
 })
 
 test('an answer is taken only by the browser that began, for the question it asked, from the issuer it asked', async () => {

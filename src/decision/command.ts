@@ -52,7 +52,7 @@ export interface RequestOperation {
   readonly key?: string | undefined
   /** Refused when the resource is not at this revision. */
   readonly ifRevision?: number | undefined
-  /** Refused (as not found) when the resource is of another tenant. */
+  /** Refused (as not found) when the resource, or one that is named as its parent or link, is of another tenant. */
   readonly tenant?: string | undefined
   readonly lane?: Lane | undefined
   readonly askedBy?: RunRef | undefined
@@ -212,6 +212,8 @@ export interface ImportResource {
   readonly type: string
   readonly id?: string | undefined
   readonly tenant?: string | undefined
+  /** Parent and links of another tenant than this are refused as not there. */
+  readonly within?: string | undefined
   readonly name?: string | undefined
   readonly parent?: Target | undefined
   readonly links?: Readonly<Record<string, string>> | undefined

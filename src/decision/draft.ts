@@ -56,6 +56,8 @@ export class Draft {
   incidents: Incident[] | null = null
   late: LateResult[] | null = null
   key: KeyRecord | null = null
+  /** Whoever asks sees only what is of this tenant; undefined: all. */
+  within: string | undefined = undefined
   private places: Map<No, number> | null = null
 
   constructor(plans: Plans, situation: Situation, by: string) {
@@ -75,6 +77,11 @@ export class Draft {
       incidents: this.incidents ?? empty,
       followUps: this.followUps ?? empty,
     }
+  }
+
+  /** A resource that somebody has named. Null: there is none, or none that he sees. */
+  seen(resource: Resource | null): Resource | null {
+    return this.within === undefined || resource?.tenant === this.within ? resource : null
   }
 
   planOf(resource: Resource): Plan {

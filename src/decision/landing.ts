@@ -116,7 +116,7 @@ function setLinks(
       continue
     }
     const relation = plan.relations.get(name)!
-    const target = typeof id === 'string' ? draft.situation.named(relation.type, id) : null
+    const target = typeof id === 'string' ? draft.seen(draft.situation.named(relation.type, id)) : null
     if (target === null)
       throw new Refusal(
         'link_invalid',

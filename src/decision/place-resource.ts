@@ -30,6 +30,7 @@ export function importResource(draft: Draft, command: ImportResource): Resource 
       [...properties.faults],
     )
   }
+  draft.within = command.within
   const blank = newResource(draft, plan, {
     id: command.id,
     tenant: command.tenant,

@@ -27,6 +27,7 @@ export function requestOperation(draft: Draft, command: RequestOperation): Reque
   const recorded = command.key === undefined ? null : draft.situation.key(command.key)
   const hash = command.key === undefined ? '' : hashOf(command)
   if (recorded !== null) return replay(draft, command, recorded, hash)
+  draft.within = command.tenant
   const resource = operation?.creates ? createBlank(draft, plan, operation, command) : existing(draft, plan, command)
   if (operation === undefined) throw unknownOperation(plan, resource, command.operation)
   refuseForEndedAsker(draft, command)
@@ -42,6 +43,8 @@ export function requestOperation(draft: Draft, command: RequestOperation): Reque
     trace: command.trace,
   }
   const begun = beginRun(draft, plan, resource, asked, command.key ?? null)
+  // What begins now because of it was asked for by others.
+  draft.within = undefined
   if (command.key !== undefined)
     draft.key = { key: command.key, hash, no: resource.no, begun: begun.begun, at: draft.now }
   return { resource: begun.resource, begun: begun.begun }
@@ -255,12 +258,15 @@ function createFollower(draft: Draft, plan: Plan, leader: Resource): void {
   })
 }
 
+/** A path must be able to end with it: `.` and `..` mean something else there. What begins with `~` is generated. */
+// oxlint-disable-next-line no-control-regex
+const notInIds = /^~|^\.\.?$|[\u0000-\u001f\u007f/]/
+
 function refuseId(draft: Draft, plan: Plan, id: string): void {
-  // oxlint-disable-next-line no-control-regex
-  if (id === '' || id.length > 200 || id.startsWith('~') || /[\u0000-\u001f\u007f/]/.test(id) || !id.isWellFormed()) {
+  if (id === '' || id.length > 200 || notInIds.test(id) || !id.isWellFormed()) {
     throw new Refusal(
       'input_invalid',
-      `'${id.slice(0, 50)}' cannot be an id: use 1 to 200 characters without '/', not starting with '~'.`,
+      `'${id.slice(0, 50)}' cannot be an id: use 1 to 200 characters without '/', not starting with '~', and not '.' or '..'.`,
     )
   }
   if (draft.situation.named(plan.type, id) !== null)
@@ -275,7 +281,8 @@ function findParent(draft: Draft, plan: Plan, given: NewResource): Resource | nu
     return null
   }
   if (plan.parentType === null) throw new Refusal('parent_invalid', `A ${plan.type} has no parent: leave it out.`)
-  const found = 'no' in given.parent ? draft.get(given.parent.no) : findNamed(draft, given.parent.type, given.parent.id)
+  const named = 'no' in given.parent ? draft.get(given.parent.no) : findNamed(draft, given.parent.type, given.parent.id)
+  const found = draft.seen(named)
   const words = 'no' in given.parent ? generatedId(given.parent.no) : given.parent.id
   if (found === null || found.type !== plan.parentType)
     throw new Refusal('parent_invalid', `There is no ${plan.parentType} ${words} to be the parent of a ${plan.type}.`)
@@ -292,7 +299,7 @@ function findLinks(draft: Draft, plan: Plan, given: Readonly<Record<string, stri
       const known = [...plan.relations.values()].filter((one) => one.kind === 'link').map((one) => one.name)
       throw new Refusal('link_invalid', `'${name}' is no link of ${plan.type}. It has ${known.join(', ') || 'none'}.`)
     }
-    const target = findNamed(draft, relation.type, id)
+    const target = draft.seen(findNamed(draft, relation.type, id))
     if (target === null || target.type !== relation.type)
       throw new Refusal('link_invalid', `There is no ${relation.type} ${id} to link as ${name}.`)
     links[name] = target.no

@@ -6,7 +6,9 @@ import * as shape from './shapes.ts'
 const administer = { permission: 'administer' } as const
 const daysAtMost = 90
 const why = z.strictObject({ reason: shape.reasonText.optional() }).optional()
-const accountName = z.string().regex(/^[\w.@-]{1,100}$/, 'use letters, digits and . _ @ -')
+const accountName = z
+  .string()
+  .regex(/^(?!\.\.?$)[\w.@-]{1,100}$/, "use letters, digits and . _ @ -, and not '.' or '..'")
 
 export const systemRoutes = {
   streamEvents: row({

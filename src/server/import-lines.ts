@@ -5,7 +5,7 @@ import type { Answer } from '../protocol/route.ts'
 import { routes, type Routes } from '../protocol/routes.ts'
 import type { Call } from './call.ts'
 import { requestInvalid } from './problem.ts'
-import { refuseForeign, tenantFor } from './reach.ts'
+import { tenantFor } from './reach.ts'
 import { parseStrictJson } from './strict-json.ts'
 import { refuseUnknown } from './unknown-names.ts'
 
@@ -39,7 +39,6 @@ async function importLine(call: Call<'importResources'>, text: string, line: num
   const checked = routes.importResources.body.safeParse(parseStrictJson(text))
   if (!checked.success) throw requestInvalid(`line ${line}`, checked.error)
   const { parent, ...given } = checked.data
-  await refuseForeign(call, plan, checked.data)
   const what = `The properties of ${plan.type} ${given.id ?? ''} do not`
   refuseUnknown('properties_invalid', what, plan.properties, given.properties)
   const { reason } = call.query
@@ -49,6 +48,7 @@ async function importLine(call: Call<'importResources'>, text: string, line: num
       type: plan.type,
       ...given,
       tenant: tenantFor(call.principal, given.tenant) ?? undefined,
+      within: call.principal.tenant ?? undefined,
       parent: parent === undefined ? undefined : { type: plan.parentType ?? '', id: parent },
       by: call.principal.name,
       // Without a key of the client every line is a new one.

@@ -17,7 +17,7 @@ import { importLines } from './import-lines.ts'
 import { madeOnce } from './made-once.ts'
 import { findResources } from './find-resources.ts'
 import { demand, sees, type Principal } from './principal.ts'
-import { refuseForeign, tenantFor, tokenNumber } from './reach.ts'
+import { tenantFor, tokenNumber } from './reach.ts'
 import type { Services } from './services.ts'
 import { refuseUnknown } from './unknown-names.ts'
 import { etagOf, eventOf, ledgerEntryOf } from './wire.ts'
@@ -77,7 +77,6 @@ export const resourceHandlers: Handlers<Names> = {
     const plan = call.plan(call.parameters.type)
     refuseOtherThanCreating(plan, body.operation)
     const tenant = tenantFor(principal, body.tenant)
-    await refuseForeign(call, plan, body)
     const { parent, properties, links, name, id } = body
     const create = {
       tenant: tenant ?? undefined,
@@ -94,6 +93,8 @@ export const resourceHandlers: Handlers<Names> = {
       create,
       input: body.input,
       by: principal.name,
+      // Decided in the commit: what it names of another tenant is as if it were not there.
+      tenant: principal.tenant ?? undefined,
       trace: call.trace,
       ...ownKey(call),
     }

@@ -1,0 +1,85 @@
+// What somebody of one tenant names of another is as if it were not there, decided in the commit that would take it.
+import { previous, resourceType } from 'homeostat'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { TableTop } from '../testing/table-top.ts'
+
+const house = resourceType('t.house', {
+  properties: z.object({}),
+  statuses: { stable: { Stands: 'Stands.' }, transitional: {}, terminal: { Gone: 'Gone.' } },
+})
+const lamp = resourceType('t.lamp', {
+  properties: z.object({}),
+  statuses: { stable: { Shines: 'Shines.' }, transitional: { Carried: 'Carried.' }, terminal: { Gone: 'Gone.' } },
+})
+const houses = house.relations({ lamps: { children: lamp } }).lifecycle({
+  operations: { create: { from: [], steps: {}, to: 'Stands', onFailure: 'Gone' } },
+  heal: {},
+})
+const lamps = lamp.relations({ house: { parent: house }, beside: { link: house } }).lifecycle({
+  operations: {
+    create: { from: [], steps: {}, to: 'Shines', onFailure: 'Gone' },
+    carry: {
+      from: ['Shines'],
+      input: z.object({ to: z.string() }),
+      steps: { walk: { during: { status: 'Carried', link: { beside: ({ input }) => input.to } } } },
+      to: 'Shines',
+      onFailure: previous,
+    },
+  },
+  heal: { Carried: { resume: true } },
+})
+
+const asked = { kind: 'requestOperation', by: 'ann', operation: 'create' } as const
+const parentOf = (id: string) => ({ type: 't.house', id })
+
+function street(): TableTop {
+  const t = new TableTop([houses, lamps])
+  for (const tenant of ['red', 'blue'])
+    t.ok({ ...asked, type: 't.house', id: `${tenant}-house`, tenant, create: { properties: {} } })
+  t.ok({ ...asked, type: 't.lamp', id: 'lamp', tenant: 'red', create: { parent: parentOf('red-house') } })
+  return t
+}
+
+/** For what is another's and for what never was: the same but for the name. */
+function alike(t: TableTop, command: (id: string) => Parameters<TableTop['refused']>[0]): string {
+  const told = (id: string) => {
+    const { code, message } = t.refused(command(id))
+    return `${code} ${message.replaceAll(id, '?')}`
+  }
+  expect(told('blue-house')).toBe(told('never-was'))
+  return told('never-was').split(' ', 1)[0]!
+}
+
+test('a parent and a link of another tenant', () => {
+  const t = street()
+  const creating = (create: object) => ({ ...asked, type: 't.lamp', id: 'new', tenant: 'red', create })
+  expect(alike(t, (id) => creating({ parent: parentOf(id) }))).toBe('parent_invalid')
+  expect(alike(t, (id) => creating({ parent: parentOf('red-house'), links: { beside: id } }))).toBe('link_invalid')
+  t.ok(creating({ parent: parentOf('red-house'), links: { beside: 'red-house' } }))
+})
+
+test('a resource of another tenant in the input of an operation, where it links', () => {
+  const t = street()
+  const carrying = (to: string, tenant?: string) =>
+    ({ ...asked, type: 't.lamp', id: 'lamp', operation: 'carry', input: { to }, tenant }) as const
+  expect(alike(t, (id) => carrying(id, 'red'))).toBe('link_invalid')
+  // Who works in all tenants may.
+  expect(t.ok(carrying('blue-house')).resource.status).toBe('Carried')
+})
+
+test('what comes in', () => {
+  const t = street()
+  const incoming = { kind: 'importResource', type: 't.lamp', status: 'Shines', properties: {}, by: 'ann' } as const
+  const within = { tenant: 'red', within: 'red' }
+  expect(alike(t, (id) => ({ ...incoming, ...within, parent: parentOf(id) }))).toBe('parent_invalid')
+  expect(alike(t, (id) => ({ ...incoming, ...within, links: { beside: id } }))).toBe('link_invalid')
+  t.ok({ ...incoming, ...within, parent: parentOf('red-house'), links: { beside: 'red-house' } })
+})
+
+test('an id that an address cannot hold is refused', () => {
+  const t = street()
+  for (const id of ['.', '..', 'a/b', '~a', ''])
+    expect(t.refused({ ...asked, type: 't.house', id, create: {} }).code, id).toBe('input_invalid')
+  t.ok({ ...asked, type: 't.house', id: '...', create: {} })
+})

@@ -7,6 +7,7 @@ import { typeOf } from '../lifecycle/lifecycle.ts'
 import type { Call, Handlers } from './call.ts'
 import { madeOnce } from './made-once.ts'
 import type { RehearsalQuestion, Strike } from './rehearsals.ts'
+import { parseStrictJson } from './strict-json.ts'
 
 export const lifecycleHandlers: Handlers<'checkLifecycle' | 'rehearse' | 'rehearseAll'> = {
   checkLifecycle({ services, parameters: { type } }) {
@@ -58,13 +59,7 @@ function questionOf(call: Call<'rehearse'> | Call<'rehearseAll'>): RehearsalQues
 
 const typeUnknown = (type: string) => new HomeostatError('type_unknown', `There is no lifecycle ${type}.`)
 
-function jsonIn(name: string, text: string): Json {
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    throw new HomeostatError('request_invalid', `'${name}' is no JSON.`)
-  }
-}
+const jsonIn = (name: string, text: string): Json => parseStrictJson(text, `'${name}'`) as Json
 
 function objectIn(name: string, text: string): JsonObject {
   const value = jsonIn(name, text)

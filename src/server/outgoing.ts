@@ -45,21 +45,15 @@ for (const [network, prefix] of [
   ['240.0.0.0', 4],
 ] as const)
   closed4.addSubnet(network, prefix, 'ipv4')
+// Only 2000::/3 is given out: beside it are this machine, private networks, and IPv4 addresses in every disguise.
 for (const [network, prefix] of [
-  ['::', 128],
-  ['::1', 128],
-  ['::', 96],
-  ['::ffff:0:0', 96],
-  ['64:ff9b::', 96],
-  ['64:ff9b:1::', 48],
-  ['100::', 64],
+  ['::', 3],
   ['2001::', 23],
   ['2001:db8::', 32],
   ['2002::', 16],
-  ['fc00::', 7],
-  ['fe80::', 10],
-  ['fec0::', 10],
-  ['ff00::', 8],
+  ['3fff::', 20],
+  ['4000::', 2],
+  ['8000::', 1],
 ] as const)
   closed6.addSubnet(network, prefix, 'ipv6')
 

@@ -47,6 +47,8 @@ test.each([
   ['[{"__proto__":{}}]', 'not taken'],
   [`${'['.repeat(33)}${']'.repeat(33)}`, 'deeper'],
   ['1 2', 'follows'],
+  ['{}\u00a0', 'follows'],
+  ['{}\ufeff', 'follows'],
   ['', 'no JSON'],
 ])('%s is refused', (text, why) => {
   expect(() => parseStrictJson(text)).toThrow(why)

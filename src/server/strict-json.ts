@@ -16,9 +16,15 @@ interface Level {
   isEmpty: boolean
 }
 
-export function parseStrictJson(text: string): unknown {
-  refuse(text)
-  return JSON.parse(text) as unknown
+/** `what` it is, for who is told that it cannot be read. */
+export function parseStrictJson(text: string, what = 'The body'): unknown {
+  try {
+    refuse(text)
+    return JSON.parse(text) as unknown
+  } catch (error) {
+    const why = error instanceof Error ? error.message : 'it is no JSON'
+    throw new HomeostatError('request_invalid', `${what} cannot be read: ${why}.`)
+  }
 }
 
 /** Walks through the text once; throws with the first fault. */
@@ -60,7 +66,7 @@ function refuse(text: string): void {
     if (levels.length >= depthMax) throw fault(`it is nested deeper than ${depthMax}`)
     levels.push({ names: mark === '{' ? new Set() : null, wants: mark === '{' ? 'name' : 'value', isEmpty: true })
   }
-  if (text.slice(token.lastIndex).trim() !== '') throw fault('something follows its end')
+  if (!/^[ \t\n\r]*$/.test(text.slice(token.lastIndex))) throw fault('something follows its end')
 }
 
 function takeName(level: Level, string: string): void {
@@ -72,4 +78,4 @@ function takeName(level: Level, string: string): void {
   level.isEmpty = false
 }
 
-const fault = (message: string) => new HomeostatError('request_invalid', `The body cannot be read: ${message}.`)
+const fault = (message: string) => new SyntaxError(message)

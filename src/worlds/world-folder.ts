@@ -92,7 +92,8 @@ export const fileName = (name: string): string =>
     .split('/')
     .map((part) => {
       const text = encodeURIComponent(part.toWellFormed()).replace(/^\./, '%2E')
-      if (text.length <= readableAtMost && part.isWellFormed()) return text
+      // One that looks as if it were shortened could be that of another name.
+      if (text.length <= readableAtMost && part.isWellFormed() && !/~[0-9a-f]{16}$/.test(text)) return text
       return `${text.slice(0, readableAtMost - 17)}~${createHash('sha256').update(part, 'utf16le').digest('hex').slice(0, 16)}`
     })
     .join('+')

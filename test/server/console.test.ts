@@ -63,6 +63,13 @@ test('a rehearsal is played, refused when it makes no sense, and remembered', as
     ['operation=create&properties=%7B', 'request_invalid'],
   ] as const)
     expect((await shop.ask('GET', `/v1/lifecycles/shop.box/rehearsal?${query}`)).json.code, query).toBe(code)
+  // As in bodies: nothing deep, nothing twice, no name that means something to JavaScript.
+  for (const given of ['{"__proto__":{"size":1}}', '{"size":1,"size":2}', '['.repeat(40) + ']'.repeat(40), '{"size":'])
+    for (const name of ['properties', 'input']) {
+      const query = new URLSearchParams({ operation: 'create', [name]: given }).toString()
+      const { json } = await shop.ask('GET', `/v1/lifecycles/shop.box/rehearsal?${query}`)
+      expect([json.code, json.detail]).toEqual(['request_invalid', expect.stringContaining(`'${name}' cannot be read`)])
+    }
 })
 
 test('the faults that can be asked for are those that are rehearsed', () => {

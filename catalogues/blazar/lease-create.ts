@@ -1,10 +1,11 @@
 // What it takes to create a lease, and the reservations and events that come to be with it (spec 1.6, 1.7).
 import { z } from 'zod'
 import { presentMinute, type Looked } from './lease-relations.ts'
+import { moment } from './resource-types.ts'
 
 export const createInput = z.object({
   reservations: z.array(z.object({ resourceType: z.string().min(1), amount: z.number().int().positive().default(1) })),
-  beforeEndDate: z.number().optional(),
+  beforeEndDate: moment.optional(),
   /** 0: nobody is told before the end. */
   minutesBeforeEndLease: z.number().min(0).default(60),
 })

@@ -1,6 +1,7 @@
 // What it takes to update a lease, and what changes when it is done: name, dates, amounts, the times of the events (spec 1.6, 1.7).
 import { z } from 'zod'
 import { presentMinute, type Looked } from './lease-relations.ts'
+import { moment } from './resource-types.ts'
 
 /** 1.6: an update that raises one of these leaves the lease as it was. */
 export const nonFatal = [
@@ -19,9 +20,9 @@ export const nonFatal = [
 
 export const updateInput = z.object({
   name: z.string().optional(),
-  startDate: z.number().optional(),
-  endDate: z.number().optional(),
-  beforeEndDate: z.number().optional(),
+  startDate: moment.optional(),
+  endDate: moment.optional(),
+  beforeEndDate: moment.optional(),
   reservations: z.array(z.object({ id: z.string(), amount: z.number().int().positive() })).optional(),
 })
 export type UpdateInput = z.output<typeof updateInput>

@@ -2,11 +2,14 @@
 import { resourceType } from 'homeostat'
 import { z } from 'zod'
 
+/** Milliseconds since 1970; the console asks for it as a date. */
+export const moment = z.number().meta({ format: 'moment' })
+
 export const lease = resourceType('blazar.lease', {
   properties: z.object({
     name: z.string().default(''),
-    startDate: z.number(),
-    endDate: z.number(),
+    startDate: moment,
+    endDate: moment,
     /** Something of its resources is missing or was changed; no status follows from it. */
     degraded: z.boolean().default(false),
   }),
@@ -44,7 +47,7 @@ export const reservation = resourceType('blazar.reservation', {
 })
 
 export const event = resourceType('blazar.event', {
-  properties: z.object({ eventType: z.enum(['start_lease', 'end_lease', 'before_end_lease']), time: z.number() }),
+  properties: z.object({ eventType: z.enum(['start_lease', 'end_lease', 'before_end_lease']), time: moment }),
   statuses: {
     stable: { UNDONE: 'Scheduled.', DONE: 'Done.' },
     transitional: { IN_PROGRESS: 'Being carried out.' },

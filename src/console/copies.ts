@@ -30,10 +30,23 @@ export function asCurl(name: RouteName, { path = {}, query = {}, body, ifMatch }
 /** A word of the command line. */
 export const word = (text: string): string => quoted(text)
 
+/** A text that the command line would take for something else: a number, a list, a moment. */
+function isTaken(text: string): boolean {
+  if (/^now(?:[+-]\d+(?:ms|s|m|h|d))?$/.test(text)) return true
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** `name=value` of each, as the command line takes it. */
 export const words = (input: Readonly<Record<string, unknown>>): string =>
   Object.entries(input)
-    .map(([name, value]) => quoted(`${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`))
+    .map(([name, value]) =>
+      quoted(`${name}=${typeof value === 'string' && !isTaken(value) ? value : JSON.stringify(value)}`),
+    )
     .join(' ')
 
 export const asCli = (...parts: string[]): string => ['homeostat', ...parts].filter((part) => part !== '').join(' ')

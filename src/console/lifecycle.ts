@@ -5,8 +5,10 @@ export interface Schema {
   readonly type?: string | readonly string[]
   readonly title?: string
   readonly description?: string
-  /** `password`: not to be read over the shoulder. */
+  /** `password`: not to be read over the shoulder; `moment`: milliseconds since 1970. */
   readonly format?: string
+  readonly items?: Schema
+  readonly additionalProperties?: Schema | boolean
   readonly enum?: readonly (string | number)[]
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
@@ -63,3 +65,17 @@ export const onlyLacksInput = (
   refusal: { readonly code: string },
   status: string,
 ): boolean => refusal.code === 'input_invalid' && operation !== undefined && starts(operation, status)
+
+const named = /delete|destroy|terminate|remove/i
+
+/** The statuses that a landing, or a list of cases, names. */
+function landingsOf(to: unknown): readonly string[] {
+  if (typeof to === 'string') return [to]
+  if (Array.isArray(to)) return to.flatMap(landingsOf)
+  return typeof to === 'object' && to !== null ? landingsOf((to as { readonly status?: unknown }).status) : []
+}
+
+/** Whether it takes something away: by its name, or because nothing leads out of where it ends. */
+export const removes = (lifecycle: Lifecycle, name: string): boolean =>
+  named.test(name) ||
+  landingsOf(lifecycle.operations[name]?.declared.to).some((status) => kindOf(lifecycle, status) === 'terminal')

@@ -75,7 +75,8 @@ export const resourceHandlers: Handlers<Names> = {
   async createResource(call) {
     const { body, principal } = call
     const plan = call.plan(call.parameters.type)
-    refuseOtherThanCreating(plan, body.operation)
+    const operation = body.operation ?? creationOf(plan)
+    refuseOtherThanCreating(plan, operation)
     const tenant = tenantFor(principal, body.tenant)
     const { parent, properties, links, name, id } = body
     const create = {
@@ -89,7 +90,7 @@ export const resourceHandlers: Handlers<Names> = {
       kind: 'requestOperation',
       type: plan.type,
       id,
-      operation: body.operation ?? creationOf(plan),
+      operation,
       create,
       input: body.input,
       by: principal.name,
@@ -99,7 +100,7 @@ export const resourceHandlers: Handlers<Names> = {
       ...ownKey(call),
     }
     await refuseLost(call, plan, command)
-    const done = await call.submit(command, { detail: { operation: body.operation ?? 'create' } })
+    const done = await call.submit(command, { detail: { operation } })
     return acceptedReply(call, done)
   },
   listAllResources: (call) => findResources(call, null, call.query),
@@ -222,12 +223,15 @@ async function countsFor({ engine }: Services, { tenant }: Principal): Promise<M
   return byType
 }
 
-function refuseOtherThanCreating(plan: Plan, operation: string | undefined): void {
-  if (operation === undefined || plan.operations.get(operation)?.creates) return
+function refuseOtherThanCreating(plan: Plan, operation: string): void {
+  if (plan.operations.get(operation)?.creates) return
   const creating = [...plan.operations.values()].filter((one) => one.creates).map((one) => one.name)
+  const bringer = plan.parentType ?? plan.relations.get(plan.pair?.relation ?? '')?.type
   throw new HomeostatError(
     'operation_unknown',
-    `${plan.type} has no operation '${operation}' that creates. It has ${creating.join(', ') || 'none'}.`,
+    creating.length === 0
+      ? `A ${plan.type} is not created by itself: it comes with ${bringer === undefined ? 'another resource' : `its ${bringer}`}.`
+      : `${plan.type} has no operation '${operation}' that creates. It has ${creating.join(', ')}.`,
   )
 }
 

@@ -111,6 +111,50 @@ const cases: readonly Case[] = [
     },
   },
   {
+    title: 'snapshot',
+    async open(name) {
+      await newVolume(`${name}-of`)
+      await go('/resources?type=opensds.snapshot')
+      await click('Create')
+      await type(/^id/, name)
+      await type(/^parent/, `${name}-of`)
+      const path = { type: 'opensds.snapshot', id: name }
+      return async () => (await api().call('getResource', { path })).parent?.id === `${name}-of`
+    },
+  },
+  {
+    title: 'lease',
+    async open(name) {
+      await go('/resources?type=blazar.lease')
+      await click('Create')
+      await type(/^id/, name)
+      // A text that looks like a number stays a text.
+      await type(/^properties.name/, '007')
+      await type(/^properties.startDate/, '2031-05-01T10:00')
+      await type(/^properties.endDate/, '2031-05-01T12:00')
+      await type(/^input.reservations/, '[{"resourceType": "host", "amount": 2}]')
+      const path = { type: 'blazar.lease', id: name }
+      return async () => {
+        const { items } = await api().call('listResources', { path, query: { q: name } })
+        return items[0]?.properties['name'] === '007' && items[0].status === 'PENDING'
+      }
+    },
+  },
+  {
+    title: 'notes',
+    async open(name) {
+      await create('archive.tape', name, { shelf: 3 })
+      await go(`/resources/archive.tape/${name}`)
+      await click('removeNotes')
+      const path = { type: 'archive.tape', id: name }
+      return async () => {
+        const { items } = await api().call('listRunsOf', { path, query: {} })
+        expect(items.map(({ operation }) => operation)).not.toContain('delete')
+        return items.some(({ operation, state }) => operation === 'removeNotes' && state === 'succeeded')
+      }
+    },
+  },
+  {
     title: 'force',
     async open(name) {
       await create('sahara.cluster', name, { counts: { worker: 1 } })

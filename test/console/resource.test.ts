@@ -49,6 +49,57 @@ test('an operation that is not allowed now is grey and says why', async () => {
   await visitor.page.getByRole('tooltip').filter({ visible: true }).waitFor()
 })
 
+test('a lease is created with what its operation takes besides, and with dates as dates', async () => {
+  const { scene, visitor } = stage
+  await visitor.go('/resources?type=blazar.lease')
+  await visitor.click('Create')
+  await visitor.type(/^id/, 'lab')
+  await visitor.type(/^properties.startDate/, '2031-05-01T10:00')
+  await visitor.type(/^properties.endDate/, '2031-05-01T12:00')
+  const reservations = visitor.page.getByLabel(/^input.reservations/)
+  expect(await reservations.getAttribute('placeholder')).toBe('[{"resourceType":"...","amount":1}]')
+  await visitor.confirm('Create')
+  await visitor.sees('input.reservations is needed.')
+  await reservations.fill('[{"resourceType": "host", "amount": 2}]')
+  expect(await visitor.barriers()).toEqual([])
+  await visitor.confirm('Create')
+  await visitor.page.waitForURL('**/resources/blazar.lease/lab')
+  await visitor.stands('PENDING')
+  const { properties } = await scene.api.call('getResource', { path: { type: 'blazar.lease', id: 'lab' } })
+  expect(properties['startDate']).toBe(await visitor.page.evaluate('new Date("2031-05-01T10:00").getTime()'))
+  await visitor.go('/resources/blazar.lease/lab?tab=properties')
+  await visitor.sees(/1 May 2031/)
+  visitor.hasMade('createResource')
+})
+
+test.each([
+  ['sahara.instance', 'A sahara.instance is not created by itself: it comes with its sahara.cluster.'],
+  ['blazar.reservation', 'A blazar.reservation is not created by itself: it comes with its blazar.lease.'],
+])('%s only comes with another: nobody is told to create one', async (type, words) => {
+  const { scene, visitor } = stage
+  await visitor.go(`/resources?type=${type}&q=nobody-has-this`)
+  await visitor.page
+    .getByRole('button', { name: 'Create', exact: true })
+    .and(visitor.page.locator('[aria-disabled=true]'))
+    .press('Enter')
+  await visitor.page.locator('.toast', { hasText: words }).waitFor()
+  await expect(scene.api.call('createResource', { path: { type }, body: {} })).rejects.toThrow(words)
+})
+
+test('what ends a resource for good is red and wants its name, whatever it is called', async () => {
+  const { scene, visitor } = stage
+  await scene.api.call('importResources', {
+    path: { type: 'archive.tape' },
+    query: { reason: 'the old robot' },
+    body: [{ id: 'worn', status: 'Doubtful', properties: { shelf: 1 } }],
+  })
+  await visitor.go('/resources/archive.tape/worn')
+  const button = visitor.page.getByRole('button', { name: 'scrap', exact: true })
+  await button.and(visitor.page.locator('.danger-outline')).click()
+  await visitor.confirm('scrap', { name: 'worn' })
+  await visitor.stands('Ejected')
+})
+
 test('a resource is created with fields from its type', async () => {
   const { visitor } = stage
   await visitor.go('/resources?type=opensds.volume')

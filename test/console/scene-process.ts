@@ -1,10 +1,11 @@
-// What the console is tested against: clusters and volumes of the catalogues, and tapes, on a SQLite file and a local world, served with the
+// What the console is tested against: clusters, volumes and leases of the catalogues, and tapes, on a SQLite file and a local world, served with the
 // built console on a port that it is given. A real process, so that it can be killed.
 import { flushCompileCache } from 'node:module'
 import { createEngine } from 'homeostat'
 import { createServer } from 'homeostat/server'
 import { openSqliteStore } from 'homeostat/sqlite'
 import { openLocalWorld } from 'homeostat/worlds'
+import * as blazar from '../../catalogues/blazar/index.ts'
 import * as opensds from '../../catalogues/opensds/index.ts'
 import * as sahara from '../../catalogues/sahara/index.ts'
 import { createTapeDriver, tapes } from './tape.ts'
@@ -22,10 +23,11 @@ const { folder, port, console, adminToken, withoutTapes = false } = JSON.parse(p
 const world = openLocalWorld({ directory: `${folder}/world` })
 const engine = createEngine({
   store: openSqliteStore({ file: `${folder}/homeostat.db` }),
-  lifecycles: { ...sahara.sahara, ...opensds.opensds, ...(withoutTapes ? {} : { tape: tapes }) },
+  lifecycles: { ...sahara.sahara, ...opensds.opensds, ...blazar.blazar, ...(withoutTapes ? {} : { tape: tapes }) },
   drivers: {
     ...sahara.createDrivers(sahara.createWorldBackend(world)),
     ...opensds.createDrivers(opensds.createWorldBackend(world, { capacity: 10_000 })),
+    ...blazar.createDrivers(blazar.createWorldBackend(world)),
     ...(withoutTapes ? {} : { tape: createTapeDriver() }),
   },
   options: {

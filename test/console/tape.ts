@@ -23,6 +23,10 @@ export const tapes = resourceType('archive.tape', {
       to: 'Idle',
       onFailure: 'Doubtful',
     },
+    // Takes something away, but not the tape.
+    removeNotes: { from: ['Idle'], steps: { wipe: { during: 'Labelling' } }, to: 'Idle', onFailure: 'Doubtful' },
+    // Ends it without a name that says so.
+    scrap: { from: ['Doubtful'], steps: { eject: { during: 'Ejecting' } }, to: 'Ejected', onFailure: 'Doubtful' },
     delete: {
       from: ['Idle', 'Doubtful'],
       steps: { eject: { during: 'Ejecting' } },
@@ -49,6 +53,7 @@ export function createTapeDriver(): Driver<typeof tapes> {
   const recorded = new Set<string>()
   return {
     label: async () => {},
+    wipe: async () => {},
     load: async ({ resource }) => {
       if (first(loaded, resource.id)) throw new Error('the tape is not in the drive')
     },

@@ -7,7 +7,7 @@ import { api, isMissing, useCall, type Resource } from '../api.ts'
 import { useLifecycle } from '../lifecycle.ts'
 import { Empty, Loading, PageHead, Problem, useSettled, useTitle } from '../parts/bits.tsx'
 import { ColumnChooser, gridOf, useColumns, type Column } from '../parts/columns.tsx'
-import { CreateButton } from '../parts/create.tsx'
+import { CreateButton, whyNotCreated } from '../parts/create.tsx'
 import { BulkButton } from '../parts/bulk-dialog.tsx'
 import { Views } from '../parts/views.tsx'
 import { go, Link, toList, toResource, usePlace, withQuery } from '../route.tsx'
@@ -119,13 +119,15 @@ export default function Resources() {
 /** Nothing was found: because there is nothing yet, or because of the filters. */
 function Nothing({ type }: { readonly type: string }) {
   const counts = useCall('countResources', {}).data?.items ?? []
+  const notCreated = whyNotCreated(useLifecycle(type))
   const all = (of: string) =>
     counts
       .filter((one) => of === '' || one.type === of)
       .flatMap((one) => Object.values(one.counts))
       .reduce((some, count) => some + count, 0)
   if (all(type) > 0) return <Empty title="Nothing fits.">Take a filter away, or look in another type.</Empty>
-  if (type !== '') return <Empty title={`There is no ${type} yet.`}>Create makes the first one.</Empty>
+  if (type !== '')
+    return <Empty title={`There is no ${type} yet.`}>{notCreated ?? 'Create makes the first one.'}</Empty>
   return (
     <Empty title="Nothing has been created yet.">
       {counts.length === 1 ? (

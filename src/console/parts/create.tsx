@@ -1,6 +1,6 @@
-// Creating a resource, with fields from the schema of its properties.
+// Creating a resource, with fields from the schemas of its properties and of what the operation that creates it takes besides.
 import { asCli, word, words } from '../copies.ts'
-import { useLifecycle, type Schema } from '../lifecycle.ts'
+import { creates, useLifecycle, type Lifecycle, type Schema } from '../lifecycle.ts'
 import { go, toResource } from '../route.tsx'
 import { useRefusal } from '../session.tsx'
 import { useAct } from './act.tsx'
@@ -10,20 +10,73 @@ const own: Readonly<Record<string, Schema>> = {
   id: { type: 'string', description: 'Unique within its type; made up when left out.' },
 }
 
+/** Null: it can be created. What only comes with another resource cannot. */
+export function whyNotCreated(lifecycle: Lifecycle | undefined): string | null {
+  if (lifecycle === undefined || Object.values(lifecycle.operations).some(creates)) return null
+  const bringer = Object.values(lifecycle.relations).find(({ kind }) => kind === 'parent' || kind === 'pair')?.type
+  return `A ${lifecycle.type} is not created by itself: it comes with ${bringer == null ? 'another resource' : `its ${bringer}`}.`
+}
+
+const prefixed = (prefix: string, some: Readonly<Record<string, Schema>>): Readonly<Record<string, Schema>> =>
+  Object.fromEntries(Object.entries(some).map(([name, one]) => [`${prefix}.${name}`, one]))
+
+function schemaOf(lifecycle: Lifecycle): Schema {
+  const { properties, relations, operations } = lifecycle
+  const creating = Object.entries(operations).filter(([, one]) => creates(one))
+  const names = creating.map(([name]) => name)
+  const parent = Object.values(relations).find(({ kind }) => kind === 'parent')
+  const links = Object.entries(relations).filter(([, { kind }]) => kind === 'link')
+  const inputs = creating.flatMap(([, { input }]) => (input === null ? [] : [input]))
+  const required = (prefix: string, some: readonly string[] = []) => some.map((name) => `${prefix}.${name}`)
+  return {
+    properties: {
+      ...(names.length < 2
+        ? {}
+        : { operation: { enum: names, default: names.includes('create') ? 'create' : names[0] } }),
+      ...own,
+      ...(parent === undefined ? {} : { parent: { type: 'string', description: `Id of a ${parent.type}.` } }),
+      ...prefixed('properties', properties?.properties ?? {}),
+      ...Object.assign({}, ...inputs.map((input) => prefixed('input', input.properties ?? {}))),
+      ...prefixed(
+        'links',
+        Object.fromEntries(
+          links.map(([name, { type }]) => [name, { type: 'string', description: `Id of a ${type}.` }]),
+        ),
+      ),
+    },
+    required: [
+      ...(parent === undefined ? [] : ['parent']),
+      ...required('properties', properties?.required),
+      // Of several operations each takes its own.
+      ...(names.length === 1 ? required('input', inputs[0]?.required) : []),
+    ],
+  }
+}
+
+interface Given {
+  readonly id?: string
+  readonly parent?: string
+  readonly operation?: string
+}
+
+/** What was filled in, sorted by where it belongs. */
+function partsOf(input: Readonly<Record<string, unknown>>) {
+  const { id, parent, operation } = input as Given
+  const part = (prefix: string) =>
+    Object.fromEntries(
+      Object.entries(input).flatMap(([name, value]) =>
+        name.startsWith(`${prefix}.`) ? [[name.slice(prefix.length + 1), value]] : [],
+      ),
+    )
+  return { id, parent, operation, properties: part('properties'), links: part('links'), input: part('input') }
+}
+
+const isGiven = (some: object) => Object.keys(some).length > 0
+
 export function CreateButton({ type }: { readonly type: string }) {
   const act = useAct()
   const refusal = useRefusal('operate')
   const lifecycle = useLifecycle(type)
-  const parent = Object.values(lifecycle?.relations ?? {}).find(({ kind }) => kind === 'parent')
-  const properties = lifecycle?.properties?.properties ?? {}
-  const schema: Schema = {
-    properties: {
-      ...own,
-      ...(parent === undefined ? {} : { parent: { type: 'string', description: `Id of a ${parent.type}.` } }),
-      ...Object.fromEntries(Object.entries(properties).map(([name, one]) => [`properties.${name}`, one])),
-    },
-    required: (lifecycle?.properties?.required ?? []).map((name) => `properties.${name}`),
-  }
   const open = () =>
     act({
       route: 'createResource',
@@ -35,27 +88,33 @@ export function CreateButton({ type }: { readonly type: string }) {
           declared.
         </p>
       ),
-      schema,
-      given: ({ input }) => {
-        const { id, parent: above, ...rest } = input as { id?: string; parent?: string }
-        const given = Object.fromEntries(
-          Object.entries(rest).map(([name, value]) => [name.slice('properties.'.length), value]),
-        )
+      schema: schemaOf(lifecycle!),
+      given: ({ input: filled }) => {
+        const { id, parent, operation, properties, links, input } = partsOf(filled)
         return {
           path: { type },
           body: {
             ...(id === undefined ? {} : { id }),
-            ...(above === undefined ? {} : { parent: above }),
-            properties: given as never,
+            ...(parent === undefined ? {} : { parent }),
+            ...(operation === undefined ? {} : { operation }),
+            properties: properties as never,
+            ...(isGiven(links) ? { links: links as Record<string, string> } : {}),
+            ...(isGiven(input) ? { input: input as never } : {}),
           },
         }
       },
-      cli: ({ input }) => {
-        const { id, ...rest } = input as { id?: string }
-        const given = Object.fromEntries(
-          Object.entries(rest).map(([name, value]) => [name.replace('properties.', ''), value]),
+      cli: ({ input: filled }) => {
+        const { id, parent, operation, properties, links, input } = partsOf(filled)
+        return asCli(
+          'create',
+          word(type),
+          words(properties),
+          ...(id === undefined ? [] : ['--id', word(id)]),
+          ...(parent === undefined ? [] : ['--parent', word(parent)]),
+          ...(operation === undefined ? [] : ['--operation', word(operation)]),
+          ...(isGiven(links) ? ['--link', words(links)] : []),
+          ...(isGiven(input) ? ['--input', words(input)] : []),
         )
-        return asCli('create', word(type), words(given), ...(id === undefined ? [] : ['--id', word(id)]))
       },
       done: ({ resource }) => {
         go(toResource(resource))
@@ -65,7 +124,11 @@ export function CreateButton({ type }: { readonly type: string }) {
   return (
     <AskButton
       className="primary"
-      refusal={refusal ?? (lifecycle === undefined ? `What ${type} is has not been read yet.` : null)}
+      refusal={
+        refusal ??
+        (lifecycle === undefined ? `What ${type} is has not been read yet.` : null) ??
+        whyNotCreated(lifecycle)
+      }
       onClick={open}
     >
       Create

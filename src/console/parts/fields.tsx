@@ -1,14 +1,35 @@
 // Fields for the input of an operation, made from its schema; what has no simple field is given as JSON.
 import type { Schema } from '../lifecycle.ts'
+import { millis } from '../time.ts'
 
 /** What was typed, by name: text, until it is asked for. */
 export type Typed = Readonly<Record<string, string>>
 
-const kindOf = ({ type, enum: choices }: Schema): 'choice' | 'number' | 'switch' | 'text' | 'json' => {
+const kindOf = ({
+  type,
+  format,
+  enum: choices,
+}: Schema): 'choice' | 'moment' | 'number' | 'switch' | 'text' | 'json' => {
   if (choices !== undefined) return 'choice'
+  if (format === 'moment') return 'moment'
   if (type === 'integer' || type === 'number') return 'number'
   if (type === 'boolean') return 'switch'
   return type === 'string' ? 'text' : 'json'
+}
+
+/** What fits a schema, as an example of its form. */
+function exampleOf({ type, enum: choices, default: usual, properties, required, ...rest }: Schema): unknown {
+  if (usual !== undefined) return usual
+  if (choices !== undefined) return choices[0]
+  if (type === 'array') return [exampleOf(rest.items ?? {})]
+  if (type === 'integer' || type === 'number') return 1
+  if (type === 'boolean') return false
+  if (type === 'string') return '...'
+  if (typeof rest.additionalProperties === 'object') return { name: exampleOf(rest.additionalProperties) }
+  const parts = Object.entries(properties ?? {}).filter(
+    ([name, one]) => one.default !== undefined || required?.includes(name) === true,
+  )
+  return Object.fromEntries(parts.map(([name, one]) => [name, exampleOf(one)]))
 }
 
 const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
@@ -38,6 +59,9 @@ export function inputOf(
         if (!Number.isFinite(Number(text))) return { fault: `${name} is to be a number.` }
         input[name] = Number(text)
         break
+      case 'moment':
+        input[name] = millis(text)
+        break
       case 'switch':
         input[name] = text === 'true'
         break
@@ -45,7 +69,7 @@ export function inputOf(
         try {
           input[name] = JSON.parse(text)
         } catch {
-          return { fault: `${name} is to be JSON, such as {"worker": 3}.` }
+          return { fault: `${name} is to be JSON, such as ${JSON.stringify(exampleOf(one))}.` }
         }
         break
       case 'choice':
@@ -78,6 +102,12 @@ export function Fields(given: {
   )
 }
 
+function inputTypeOf(kind: string, { format }: Schema): string {
+  if (kind === 'moment') return 'datetime-local'
+  if (kind === 'number') return 'number'
+  return format === 'password' ? 'password' : 'text'
+}
+
 function Field(given: {
   readonly name: string
   readonly schema: Schema
@@ -102,7 +132,7 @@ function Field(given: {
       {label}
       {kind === 'switch' || kind === 'choice' ? (
         <select id={id} value={value} onChange={(event) => onType(event.target.value)}>
-          <option value="">as declared</option>
+          <option value="">{given.isRequired ? 'choose one' : 'as declared'}</option>
           {(kind === 'switch' ? ['true', 'false'] : (schema.enum ?? [])).map((one) => (
             <option key={String(one)}>{String(one)}</option>
           ))}
@@ -114,13 +144,14 @@ function Field(given: {
           spellCheck={false}
           className="mono"
           value={value}
-          placeholder="{}"
+          placeholder={JSON.stringify(exampleOf(schema))}
           onChange={(event) => onType(event.target.value)}
         />
       ) : (
         <input
           id={id}
-          type={kind === 'number' ? 'number' : schema.format === 'password' ? 'password' : 'text'}
+          type={inputTypeOf(kind, schema)}
+          step={kind === 'moment' ? 1 : schema.type === 'number' ? 'any' : undefined}
           autoComplete={schema.format === 'password' ? 'new-password' : undefined}
           value={value}
           min={schema.minimum}

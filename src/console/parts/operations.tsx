@@ -1,12 +1,10 @@
 // What may be asked of a resource, as buttons; the rest grey, each with the reason why not.
 import { type Resource } from '../api.ts'
 import { asCli, word, words } from '../copies.ts'
-import { creates, onlyLacksInput, useLifecycle, type Operation } from '../lifecycle.ts'
+import { creates, onlyLacksInput, removes, useLifecycle, type Operation } from '../lifecycle.ts'
 import { useRefusal } from '../session.tsx'
 import { useAct } from './act.tsx'
 import { AskButton } from './bits.tsx'
-
-const removes = /delete|destroy|terminate|remove/i
 
 export function Operations({ resource }: { readonly resource: Resource }) {
   const { type, id, status, etag } = resource
@@ -28,8 +26,8 @@ export function Operations({ resource }: { readonly resource: Resource }) {
       route: 'operate',
       title: `${name} ${id}`,
       does: name,
-      danger: removes.test(name),
-      ...(removes.test(name) ? { confirm: id } : {}),
+      danger: removes(lifecycle, name),
+      ...(removes(lifecycle, name) ? { confirm: id } : {}),
       words: (
         <>
           {operation.meaning !== '' && <p>{operation.meaning}</p>}
@@ -45,10 +43,7 @@ export function Operations({ resource }: { readonly resource: Resource }) {
         path: { type, id, operation: name },
         ...(operation.input === null ? {} : { body: input as never }),
       }),
-      cli: ({ input }) =>
-        removes.test(name)
-          ? asCli('rm', word(`${type}/${id}`))
-          : asCli('do', word(`${type}/${id}`), name, words(input)),
+      cli: ({ input }) => asCli('do', word(`${type}/${id}`), word(name), words(input)),
       done: ({ resource: after }) => `${name} accepted: ${after.id} is ${after.status}.`,
     })
   const force = () =>
@@ -110,7 +105,7 @@ export function Operations({ resource }: { readonly resource: Resource }) {
           <button
             key={name}
             type="button"
-            className={removes.test(name) ? 'danger-outline' : ''}
+            className={removes(lifecycle, name) ? 'danger-outline' : ''}
             aria-disabled={refusal !== null}
             aria-describedby={refusal === null ? undefined : `refusal-${name}`}
             onClick={() => refusal === null && open(name, lifecycle.operations[name]!)}

@@ -2,7 +2,9 @@
 import { useState, type KeyboardEvent } from 'react'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { useCall, usePages, type AnswerOf, type Resource } from '../api.ts'
+import { useLifecycle } from '../lifecycle.ts'
 import { address, go, Link, toResource, usePlace, withQuery } from '../route.tsx'
+import { fullTime } from '../time.ts'
 import { At, Empty, Json, More, Read, ResourceLink, Status, Table, Tag } from './bits.tsx'
 import { Conditions } from './conditions.tsx'
 import { RunRows } from './run-rows.tsx'
@@ -193,41 +195,47 @@ function Runs({ resource: { type, id } }: { readonly resource: Resource }) {
   )
 }
 
-const Properties = ({ resource }: { readonly resource: Resource }) => (
-  <dl className="facts wide">
-    {Object.entries(resource.properties).map(([name, value]) => (
-      <div key={name}>
-        <dt className="mono">{name}</dt>
-        <dd className="mono">{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
-      </div>
-    ))}
-    {Object.entries(resource.links).map(([name, ref]) => (
-      <div key={name}>
-        <dt>{name}</dt>
-        <dd>
-          <ResourceLink of={ref} />
+function Properties({ resource }: { readonly resource: Resource }) {
+  const schemas = useLifecycle(resource.type)?.properties?.properties ?? {}
+  return (
+    <dl className="facts wide">
+      {Object.entries(resource.properties).map(([name, value]) => (
+        <div key={name}>
+          <dt className="mono">{name}</dt>
+          <dd className="mono">{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
+          {schemas[name]?.format === 'moment' && typeof value === 'number' && (
+            <dd className="quiet">{fullTime(value)}</dd>
+          )}
+        </div>
+      ))}
+      {Object.entries(resource.links).map(([name, ref]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            <ResourceLink of={ref} />
+          </dd>
+        </div>
+      ))}
+      {Object.entries(resource.timers).map(([name, time]) => (
+        <div key={name}>
+          <dt>timer {name}</dt>
+          <dd>
+            <At time={time} />
+          </dd>
+        </div>
+      ))}
+      <div>
+        <dt>revision, epoch</dt>
+        <dd className="num">
+          {resource.revision}, {resource.epoch}
         </dd>
       </div>
-    ))}
-    {Object.entries(resource.timers).map(([name, time]) => (
-      <div key={name}>
-        <dt>timer {name}</dt>
+      <div>
+        <dt>created</dt>
         <dd>
-          <At time={time} />
+          <At time={resource.createdAt} />
         </dd>
       </div>
-    ))}
-    <div>
-      <dt>revision, epoch</dt>
-      <dd className="num">
-        {resource.revision}, {resource.epoch}
-      </dd>
-    </div>
-    <div>
-      <dt>created</dt>
-      <dd>
-        <At time={resource.createdAt} />
-      </dd>
-    </div>
-  </dl>
-)
+    </dl>
+  )
+}

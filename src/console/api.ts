@@ -5,7 +5,7 @@ import { HttpClient, type Given } from '../client/http-client.ts'
 import { codes, HomeostatError } from '../base/errors.ts'
 import type { Answer } from '../protocol/route.ts'
 import type { RouteName, Routes } from '../protocol/routes.ts'
-import { after, now } from './time.ts'
+import { after, deviceTime, hearClock, now } from './time.ts'
 
 export type AnswerOf<Name extends RouteName> = Answer<Routes[Name]>
 export type Resource = AnswerOf<'getResource'>
@@ -39,9 +39,11 @@ async function watchedFetch(...given: Parameters<typeof fetch>): Promise<Respons
       () => heard(false),
     )
   })
+  const askedAt = deviceTime()
   try {
     const response = await fetch(...given)
     heard(true)
+    hearClock(response.headers.get('date'), askedAt, deviceTime())
     // The session ended under an open page: ask who we are, and sign in again.
     if (response.status === 401 && !response.url.endsWith('/v1/session'))
       void queries.invalidateQueries({ queryKey: ['getSession'] }, { cancelRefetch: false })

@@ -26,8 +26,17 @@ export interface Place {
 
 export function usePlace(): Place {
   const href = useSyncExternalStore(subscribe, () => location.pathname + location.search)
-  const [path = '', search = ''] = href.split('?', 2)
-  return { path: path.split('/').filter(Boolean).map(decodeURIComponent), query: new URLSearchParams(search) }
+  const [path = '', ...search] = href.split('?')
+  return { path: path.split('/').filter(Boolean).map(decoded), query: new URLSearchParams(search.join('?')) }
+}
+
+/** An address that was cut off or typed by hand may hold a lone %: it is taken as it stands. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
 }
 
 /** The present address with some parts of its query changed; empty ones are left out. */

@@ -1,6 +1,24 @@
 // Real time for the console, and how times and spans are read by people. The only file here that touches clocks and timers.
 
-export const now = (): number => Date.now()
+/** How far the server's clock is ahead of this device's: ages and clocks that tick are of the server's times. */
+let ahead = 0
+
+/** Of this device, by the server's clock. */
+export const byServer = (at: number): number => at + ahead
+export const now = (): number => byServer(Date.now())
+export const aheadMs = (): number => ahead
+
+/** A header tells whole seconds, and may be a moment old. */
+const coarseMs = 2_000
+
+/** What an answer says of the server's clock, which was asked and heard at these times of this device. */
+export function hearClock(date: string | null, askedAt: number, heardAt: number): void {
+  const told = millis(date ?? '')
+  if (Number.isNaN(told)) return
+  ahead = Math.min(Math.max(ahead, told - heardAt), told + coarseMs - askedAt)
+}
+
+export const deviceTime = (): number => Date.now()
 
 /** Calls `then` every so often until the answer is called. */
 export function every(ms: number, then: () => void): () => void {
@@ -44,6 +62,7 @@ export const spanPassed = (ms: number): string => (ms < 60_000 ? `${Math.max(0, 
 
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
 const day = new Intl.DateTimeFormat('en-GB', { day: '2-digit', month: 'short' })
+const dayOfYear = new Intl.DateTimeFormat('en-GB', { day: '2-digit', month: 'short', year: 'numeric' })
 const full = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long' })
 
 /** The zone of all times that are shown: that of this browser. */
@@ -55,8 +74,9 @@ export const zone = (): string =>
 export const clockTime = (text: string | number): string => clock.format(new Date(text))
 export const fullTime = (text: string | number): string => full.format(new Date(text))
 
-/** The clock alone for today, with the day before that. */
+/** The clock alone for today, with the day for another one, and with its year for another year. */
 export function shortTime(text: string): string {
-  const at = new Date(text)
-  return new Date().toDateString() === at.toDateString() ? clock.format(at) : `${day.format(at)} ${clock.format(at)}`
+  const [at, today] = [new Date(text), new Date(now())]
+  if (today.toDateString() === at.toDateString()) return clock.format(at)
+  return `${(today.getFullYear() === at.getFullYear() ? day : dayOfYear).format(at)} ${clock.format(at)}`
 }

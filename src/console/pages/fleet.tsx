@@ -1,9 +1,10 @@
 // The first look: what needs attention and why, then every lifecycle with its live figures.
 import '../parts/trends.css'
+import type { UseQueryResult } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { useCall, type AnswerOf, type Diagram as Placed, type Resource } from '../api.ts'
 import { useEvents } from '../live.ts'
-import { Age, Empty, PageHead, Panel, Read, Scroll, Status, Tag, useNow, useTitle } from '../parts/bits.tsx'
+import { Age, Empty, leastRead, PageHead, Panel, Read, Scroll, Status, Tag, useNow, useTitle } from '../parts/bits.tsx'
 import { foundWords } from '../../protocol/found-words.ts'
 import { Activity } from '../parts/activity.tsx'
 import { Diagram } from '../parts/diagram.tsx'
@@ -30,15 +31,9 @@ export default function Fleet() {
           All resources
         </Link>
       </PageHead>
-      <Figures moving={moving.data?.total ?? 0} failed={failed.data?.total ?? 0} counts={counts.data?.items ?? []} />
+      <Figures moving={moving.data?.total} failed={failed.data?.total} counts={counts.data?.items} />
       <div className="columns wide-left">
-        <Attention
-          moving={moving.data?.items ?? []}
-          failed={failed.data?.items ?? []}
-          isRead={failed.data !== undefined && counts.data !== undefined}
-          isEmpty={counts.data?.items.every((one) => sum(one.counts) === 0) === true}
-          hasMore={failed.data?.nextPageToken != null}
-        />
+        <Attention moving={moving} failed={failed} counts={counts} />
         {seesAll ? (
           <Panel title="Over time" actions={<RangeChooser />}>
             <OverTime />
@@ -54,6 +49,7 @@ export default function Fleet() {
   )
 }
 
+type Listed = UseQueryResult<AnswerOf<'listAllResources'>, Error>
 type Counted = readonly { readonly type: string; readonly counts: Readonly<Record<string, number>> }[]
 const sum = (counts: Readonly<Record<string, number>>) => Object.values(counts).reduce((all, one) => all + one, 0)
 
@@ -62,9 +58,9 @@ function Figures({
   failed,
   counts,
 }: {
-  readonly moving: number
-  readonly failed: number
-  readonly counts: Counted
+  readonly moving: number | undefined
+  readonly failed: number | undefined
+  readonly counts: Counted | undefined
 }) {
   const seesAll = useSeesAll()
   const stuck = useCall('listStuck', { query: { pageSize: 100 } }, { everyMs: 5_000 })
@@ -73,32 +69,35 @@ function Figures({
   const orphans = useCall('listOrphans', { query: { pageSize: 100 } })
   const open = (healing.data?.breakers ?? []).filter(({ isOpen }) => isOpen)
   const lastPass = healing.data?.lastPassAgeMs
-  const stuckCount = stuck.data?.items.length ?? 0
-  const orphanCount = (orphans.data?.items.length ?? 0) + (orphans.data?.strays.length ?? 0)
+  const stuckCount = stuck.data?.items.length
+  const orphanCount = orphans.data === undefined ? undefined : orphans.data.items.length + orphans.data.strays.length
   // Figures of a first page are not called the whole.
-  const orMore = (count: number, page: { readonly nextPageToken: string | null } | undefined) =>
+  const orMore = (count: number | undefined, page: { readonly nextPageToken: string | null } | undefined) =>
     page?.nextPageToken == null ? count : `${count}+`
+  // What is not read yet is neither good nor bad.
+  const toned = (count: number | undefined, some: string, none = '') =>
+    count === undefined ? '' : count > 0 ? some : none
   return (
     <div className="figures">
-      <Figure href="/resources" label="Resources" value={counts.reduce((all, one) => all + sum(one.counts), 0)} />
+      <Figure href="/resources" label="Resources" value={counts?.reduce((all, one) => all + sum(one.counts), 0)} />
       <Figure
         href={toList({ kind: 'transitional' })}
         label="In transition"
         value={moving}
-        tone={moving > 0 ? 'info' : ''}
+        tone={toned(moving, 'info')}
       />
-      <Figure href={toList({ kind: 'failed' })} label="Failed" value={failed} tone={failed > 0 ? 'bad' : ''} />
+      <Figure href={toList({ kind: 'failed' })} label="Failed" value={failed} tone={toned(failed, 'bad')} />
       <Figure
         href="/stuck"
         label="Stuck"
         value={orMore(stuckCount, stuck.data)}
-        tone={stuckCount > 0 ? 'bad' : 'good'}
+        tone={toned(stuckCount, 'bad', 'good')}
       />
       <Figure
         href="/orphans"
         label="Orphans"
         value={orMore(orphanCount, orphans.data)}
-        tone={orphanCount > 0 ? 'warn' : ''}
+        tone={toned(orphanCount, 'warn')}
       />
       {seesAll && (
         <Figure
@@ -112,8 +111,8 @@ function Figures({
         <Figure
           href="/healing"
           label="Healing"
-          value={healing.data === undefined ? '...' : open.length > 0 ? 'held' : 'on'}
-          tone={open.length > 0 ? 'bad' : 'good'}
+          value={healing.data === undefined ? undefined : open.length > 0 ? 'held' : 'on'}
+          tone={toned(healing.data === undefined ? undefined : open.length, 'bad', 'good')}
           note={
             open.length > 0
               ? `breaker open: ${open.map(({ type }) => type).join(', ')}`
@@ -130,33 +129,28 @@ function Figures({
 const Figure = (given: {
   readonly href: string
   readonly label: string
-  readonly value: number | string
+  /** Undefined: it is not known yet. */
+  readonly value: number | string | undefined
   readonly tone?: string
   readonly note?: string
 }) => (
   <Link href={given.href} className={`figure ${given.tone ?? ''}`}>
     <span className="label">{given.label}</span>
-    <b className="num">{typeof given.value === 'number' ? given.value.toLocaleString('en') : given.value}</b>
+    <b className="num">{typeof given.value === 'number' ? given.value.toLocaleString('en') : (given.value ?? '...')}</b>
     {given.note !== undefined && <small className="quiet">{given.note}</small>}
   </Link>
 )
 
 /** What a person would look at first: stuck, then failed, then what fails again and again, then what has been under way longest. */
-function Attention({
-  moving,
-  failed,
-  isRead,
-  isEmpty,
-  hasMore,
-}: {
-  readonly moving: readonly Resource[]
-  readonly failed: readonly Resource[]
-  readonly isRead: boolean
-  /** Nothing was ever created. */
-  readonly isEmpty: boolean
-  /** Of the failed ones, these are the first. */
-  readonly hasMore: boolean
+function Attention(given: {
+  readonly moving: Listed
+  readonly failed: Listed
+  readonly counts: UseQueryResult<{ readonly items: Counted }, Error>
 }) {
+  const moving = given.moving.data?.items ?? []
+  const failed = given.failed.data?.items ?? []
+  /** Nothing was ever created. */
+  const isEmpty = given.counts.data?.items.every((one) => sum(one.counts) === 0) === true
   const stuck = useCall('listStuck', { query: { pageSize: 100 } }, { everyMs: 5_000 })
   const preview = useCall('previewHealing', { query: { pageSize: 100 } }, { everyMs: 5_000 })
   const healOf = ({ type, id }: Resource) => {
@@ -206,24 +200,27 @@ function Attention({
       words: `${resource.run!.operation}, step ${resource.run!.step ?? ''}: ${failures.get(nameOf(resource)) ?? resource.run!.progress}`,
     })),
   ]
-  const count = `${rows.length}${hasMore || stuck.data?.nextPageToken != null ? '+' : ''}`
+  const hasMore = [given.failed.data, stuck.data].some((page) => page?.nextPageToken != null)
+  const count = `${rows.length}${hasMore ? '+' : ''}`
   return (
     <Panel
       title="Needs attention"
       note={rows.length === 0 ? undefined : count}
       actions={<Link href="/stuck">By cause</Link>}
     >
-      {rows.length === 0 ? (
-        isRead &&
-        (isEmpty ? (
-          <Empty title="Nothing has been created yet.">
-            <Link href="/resources">Choose a type under Resources</Link>, then Create; or read{' '}
-            <Link href="/lifecycles">what is declared</Link>.
-          </Empty>
-        ) : (
-          <Empty title="Nothing is stuck and nothing has failed.">What is in transition goes on by itself.</Empty>
-        ))
-      ) : (
+      <Read from={leastRead([stuck, given.failed, given.moving, given.counts])}>
+        {() =>
+          rows.length > 0 ? null : isEmpty ? (
+            <Empty title="Nothing has been created yet.">
+              <Link href="/resources">Choose a type under Resources</Link>, then Create; or read{' '}
+              <Link href="/lifecycles">what is declared</Link>.
+            </Empty>
+          ) : (
+            <Empty title="Nothing is stuck and nothing has failed.">What is in transition goes on by itself.</Empty>
+          )
+        }
+      </Read>
+      {rows.length > 0 && (
         <ul className="attention">
           {rows.slice(0, 8).map(({ resource, tone, mark, words }) => (
             <li key={nameOf(resource)}>
@@ -277,6 +274,7 @@ function Lifecycles({ items, moving }: { readonly items: Counted; readonly movin
   for (const { resource } of stuck.data?.items ?? [])
     if (resource.type === chosen) stuckHere[resource.status] = (stuckHere[resource.status] ?? 0) + 1
   const stuckOf = (type: string) => (stuck.data?.items ?? []).filter(({ resource }) => resource.type === type).length
+  const isPart = stuck.data?.nextPageToken != null
   const healing = useCall('getHealing', {}, { everyMs: 5_000, enabled: useSeesAll() }).data
   const isHeld = (type: string) => (healing?.breakers ?? []).some((one) => one.type === type && one.isOpen)
   const kinds = (boxes: Placed['boxes'] | undefined, one: Readonly<Record<string, number>>, kind: string) =>
@@ -298,7 +296,7 @@ function Lifecycles({ items, moving }: { readonly items: Counted; readonly movin
                 <span>
                   <span className="mono">{type}</span>
                   <span className="marks">
-                    {stuckOf(type) > 0 && <Tag tone="bad">{stuckOf(type)} stuck</Tag>}
+                    {stuckOf(type) > 0 && <Tag tone="bad">{`${stuckOf(type)}${isPart ? '+' : ''} stuck`}</Tag>}
                     {isHeld(type) && <Tag tone="bad">breaker open</Tag>}
                   </span>
                 </span>
@@ -327,6 +325,7 @@ function Lifecycles({ items, moving }: { readonly items: Counted; readonly movin
                   counts={counts}
                   ages={ages}
                   stuck={stuckHere}
+                  isPart={isPart}
                   href={(status) => toList({ type: chosen, status })}
                   onPick={(status) => go(toList({ type: chosen, status }))}
                 />

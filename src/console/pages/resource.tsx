@@ -1,6 +1,6 @@
 // One resource: where it stands and why, what happens next by itself, what may be asked of it, and everything that happened.
 import { useMemo } from 'react'
-import { isMissing, useCall, type Event, type Resource } from '../api.ts'
+import { isMissing, useCall, usePages, type Event, type Resource } from '../api.ts'
 import { asCli, asCurl, word } from '../copies.ts'
 import { useLifecycle } from '../lifecycle.ts'
 import {
@@ -49,8 +49,9 @@ export default function ResourcePage({ type, id }: { readonly type: string; read
 function Whole({ resource }: { readonly resource: Resource }) {
   const { type, id } = resource
   const path = { type, id }
-  const history = useCall('getHistory', { path, query: { pageSize: 200 } }, { keep: true })
-  const events = history.data?.items ?? []
+  // Of a long one, more pages than are read anew with every event.
+  const history = usePages('getHistory', { path, query: { pageSize: 200 } }, { keep: true, everyMs: 10_000 })
+  const events = useMemo(() => history.data?.pages.flatMap(({ items }) => items) ?? [], [history.data])
   return (
     <>
       <Head resource={resource} />

@@ -70,12 +70,12 @@ export default function Resources() {
     <>
       <PageHead
         title="Resources"
-        lead={countWords(
+        lead={`${countWords(
           total,
           list.data === undefined ? null : items.length,
           list.hasNextPage,
           type !== '' || Object.keys(asked).length > 0,
-        )}
+        )}${tenant === '' ? '' : `, of tenant ${tenant}`}`}
       >
         <ColumnChooser lifecycle={type === '' ? undefined : lifecycle} columns={columns} />
         {type !== '' && (
@@ -84,6 +84,7 @@ export default function Resources() {
               type,
               ...(status === '' ? {} : { status: status.split(',') }),
               ...(kind === undefined ? {} : { kind }),
+              ...(tenant === '' ? {} : { tenant }),
               ...(q === '' ? {} : { q }),
             }}
             total={total ?? 0}
@@ -108,7 +109,7 @@ export default function Resources() {
           hasMore={list.hasNextPage}
           isReading={list.isFetchingNextPage}
           onMore={() => void list.fetchNextPage()}
-          total={total ?? items.length}
+          total={total ?? (list.hasNextPage ? null : items.length)}
           columns={columns}
         />
       )}
@@ -142,11 +143,13 @@ function Nothing({ type }: { readonly type: string }) {
 }
 
 /** Of what is too much to be counted at once: what was found so far. */
-function countWords(total: number | undefined, found: number | null, hasMore: boolean, isFiltered: boolean): string {
+function countWords(known: number | undefined, found: number | null, hasMore: boolean, isFiltered: boolean): string {
+  // What was read to its end is counted by that.
+  const total = known ?? (hasMore ? undefined : (found ?? undefined))
   if (total !== undefined && !isFiltered) return `${total.toLocaleString('en')} in all`
   if (total !== undefined) return `${total.toLocaleString('en')} ${total === 1 ? 'fits' : 'fit'}`
   if (found === null) return 'Counting ...'
-  return `${found.toLocaleString('en')} found so far${hasMore ? '; more as you scroll' : ''}`
+  return `${found.toLocaleString('en')} found so far; more as you scroll`
 }
 
 function Filters() {
@@ -248,7 +251,8 @@ function Rows(given: {
   readonly hasMore: boolean
   readonly isReading: boolean
   readonly onMore: () => void
-  readonly total: number
+  /** Null: it is not known yet. */
+  readonly total: number | null
   readonly columns: readonly Column[]
 }) {
   const { items, hasMore, isReading, onMore, columns } = given
@@ -270,7 +274,7 @@ function Rows(given: {
   }, [lastSeen, items.length, hasMore, isReading])
   return (
     <div className="panel flush">
-      <div className="grid-table" role="table" aria-label="Resources" aria-rowcount={given.total}>
+      <div className="grid-table" role="table" aria-label="Resources" aria-rowcount={given.total ?? -1}>
         <div className="grid-row head" role="row" style={{ gridTemplateColumns, minWidth }}>
           {columns.map(({ key, title }) => (
             <span key={key} role="columnheader">
@@ -315,7 +319,8 @@ function Rows(given: {
         </div>
       </div>
       <p className="more quiet" role="status">
-        {items.length.toLocaleString('en')} of {given.total.toLocaleString('en')} read
+        {items.length.toLocaleString('en')}
+        {given.total === null ? '' : ` of ${given.total.toLocaleString('en')}`} read
         {hasMore ? '; more as you scroll' : ''}
       </p>
     </div>

@@ -9,6 +9,7 @@ import {
   Copy,
   Empty,
   Json,
+  leastRead,
   PageHead,
   Panel,
   Read,
@@ -21,7 +22,7 @@ import {
 import { HealNow } from '../parts/why.tsx'
 import { foundWords } from '../../protocol/found-words.ts'
 import { asCli, word } from '../copies.ts'
-import { Link } from '../route.tsx'
+import { Link, toList } from '../route.tsx'
 import { useRefusal } from '../session.tsx'
 
 /** Of one cause; the others differ only in their names. */
@@ -30,6 +31,8 @@ const shownOfGroup = 50
 interface Group {
   readonly cause: string
   readonly tone: 'bad' | 'warn'
+  /** Where all of them are listed. */
+  readonly all: string
   readonly members: { readonly resource: Resource; readonly rule?: string }[]
 }
 
@@ -49,7 +52,9 @@ export default function Stuck() {
   }
   const groups = new Map<string, Group>()
   const add = (cause: string, tone: Group['tone'], resource: Resource, rule?: string) => {
-    const group = groups.get(cause) ?? { cause, tone, members: [] }
+    const { type, status } = resource
+    const all = toList({ type, status, ...(rule === undefined ? {} : { stuck: 'true' }) })
+    const group = groups.get(cause) ?? { cause, tone, all, members: [] }
     group.members.push({ resource, ...(rule === undefined ? {} : { rule }) })
     groups.set(cause, group)
   }
@@ -83,7 +88,7 @@ export default function Stuck() {
         title="Stuck"
         lead="Stuck, failed and struggling resources by their cause. What is stuck is healed by itself unless its rule waits for approval or is off, or its breaker is open."
       />
-      <Read from={stuck}>
+      <Read from={leastRead([stuck, failed, moving])}>
         {() =>
           sorted.length === 0 ? (
             <div className="panel">
@@ -92,7 +97,7 @@ export default function Stuck() {
               </Empty>
             </div>
           ) : (
-            sorted.map(({ cause, tone, members }) => (
+            sorted.map(({ cause, tone, all, members }) => (
               <Panel key={cause} title={cause} note={<Tag tone={tone}>{members.length}</Tag>}>
                 <Scroll label="Table">
                   <table className="causes">
@@ -135,21 +140,47 @@ export default function Stuck() {
                   </table>
                 </Scroll>
                 {members.length > shownOfGroup && (
-                  <p className="quiet">And {members.length - shownOfGroup} more of the same cause.</p>
+                  <p className="quiet">
+                    And {members.length - shownOfGroup} more of the same cause.{' '}
+                    <Link href={all}>
+                      List all {members[0]!.resource.status} of {members[0]!.resource.type}
+                    </Link>
+                  </p>
                 )}
               </Panel>
             ))
           )
         }
       </Read>
-      {stuck.data?.nextPageToken != null && (
-        <p className="quiet">
-          More are stuck than the {stuck.data.items.length} above.{' '}
-          <Link href="/resources?stuck=true">List them all</Link>
-        </p>
-      )}
+      <Rest of={stuck} href="/resources?stuck=true">
+        are stuck
+      </Rest>
+      <Rest of={failed} href={toList({ kind: 'failed' })}>
+        have failed
+      </Rest>
+      <Rest of={moving} href={toList({ kind: 'transitional' })}>
+        are in transition
+      </Rest>
       <Incidents />
     </>
+  )
+}
+
+/** Only a first page was looked at, and says so. */
+function Rest(given: {
+  readonly of: {
+    readonly data?: { readonly items: readonly unknown[]; readonly nextPageToken: string | null } | undefined
+  }
+  readonly href: string
+  readonly children: string
+}) {
+  const { data } = given.of
+  if (data?.nextPageToken == null) return null
+  return (
+    <p className="quiet">
+      More {given.children} than the {data.items.length} that were looked at here.{' '}
+      <Link href={given.href}>List them all</Link>
+    </p>
   )
 }
 

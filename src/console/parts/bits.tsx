@@ -4,7 +4,19 @@ import type { UseInfiniteQueryResult, UseQueryResult } from '@tanstack/react-que
 import { isMissing, queries, useDownSince, wordsOf } from '../api.ts'
 import type { Kind } from '../lifecycle.ts'
 import { Link } from '../route.tsx'
-import { after, clockTime, every, fullTime, millis, now, shortTime, span, spanPassed, spanTicking } from '../time.ts'
+import {
+  after,
+  byServer,
+  clockTime,
+  every,
+  fullTime,
+  millis,
+  now,
+  shortTime,
+  span,
+  spanPassed,
+  spanTicking,
+} from '../time.ts'
 import { Icon, type IconName } from './icon.tsx'
 import { toast } from './toasts.tsx'
 
@@ -165,6 +177,12 @@ export function Read<T>({
   )
 }
 
+/** Of several that a page needs to say anything: the one that failed, else one that is not read yet. */
+export const leastRead = (all: readonly [Sought, ...Sought[]]): Sought =>
+  all.find(({ error }) => error !== null) ?? all.find(({ data }) => data === undefined) ?? all[0]
+
+type Sought = Pick<UseQueryResult<unknown, Error>, 'data' | 'error' | 'dataUpdatedAt'>
+
 /** Reads the next page of a list, if there is one. */
 export function More({
   from,
@@ -193,7 +211,7 @@ function Old({ error, since }: { readonly error: Error; readonly since: number }
     <div className="problem" role="alert">
       <Icon name="alert" />
       <div>
-        <strong>What you see is from {clockTime(since)}.</strong> It could not be read anew: {wordsOf(error)}
+        <strong>What you see is from {clockTime(byServer(since))}.</strong> It could not be read anew: {wordsOf(error)}
       </div>
     </div>
   )

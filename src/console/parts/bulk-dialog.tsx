@@ -15,6 +15,7 @@ export interface Filter {
   readonly type: string
   readonly status?: string[]
   readonly kind?: 'stable' | 'transitional' | 'failed' | 'terminal'
+  readonly tenant?: string
   readonly q?: string
 }
 

@@ -11,6 +11,8 @@ export interface DiagramProps {
   /** How long the oldest has been there, by status, in milliseconds. */
   readonly ages?: Readonly<Record<string, number>>
   readonly stuck?: Readonly<Record<string, number>>
+  /** More than those may be stuck. */
+  readonly isPart?: boolean
   readonly current?: string
   /** Statuses in the order they were entered. */
   readonly walked?: readonly string[]
@@ -93,7 +95,7 @@ export function Diagram(props: DiagramProps) {
 
 function Box({ box, props }: { readonly box: Placed['boxes'][number]; readonly props: DiagramProps }) {
   const { name, kind, notes, x, y, width, height } = box
-  const { counts, ages, stuck, current, walked = [], href, onPick } = props
+  const { counts, ages, stuck, isPart = false, current, walked = [], href, onPick } = props
   if (kind === null) return <circle cx={x} cy={y + 7} r={7} className="begin" />
   const count = counts?.[name] ?? 0
   const age = ages?.[name]
@@ -109,7 +111,7 @@ function Box({ box, props }: { readonly box: Placed['boxes'][number]; readonly p
   const words = [
     `${name} (${kind})`,
     counts === undefined ? '' : `${count} resources`,
-    stuckHere > 0 ? `${stuckHere} stuck` : '',
+    stuckHere > 0 ? `${stuckHere}${isPart ? ' or more' : ''} stuck` : '',
     age !== undefined && count > 0 ? `oldest for ${spanPassed(age)}` : '',
   ]
   const badge = counts !== undefined && count > 0 ? count.toLocaleString('en') : ''

@@ -1,6 +1,5 @@
 // Below the fold of a resource: timeline, relations, ledger, runs, properties, raw. The chosen tab is in the address.
 import { useState, type KeyboardEvent } from 'react'
-import type { UseQueryResult } from '@tanstack/react-query'
 import { useCall, usePages, type AnswerOf, type Resource } from '../api.ts'
 import { useLifecycle } from '../lifecycle.ts'
 import { address, go, Link, toResource, usePlace, withQuery } from '../route.tsx'
@@ -17,7 +16,7 @@ export function Details({
   history,
 }: {
   readonly resource: Resource
-  readonly history: UseQueryResult<AnswerOf<'getHistory'>, Error>
+  readonly history: ReturnType<typeof usePages<'getHistory'>>
 }) {
   const { query } = usePlace()
   const chosen = tabs.find((tab) => tab === query.get('tab')) ?? 'timeline'
@@ -51,7 +50,12 @@ export function Details({
         ))}
       </div>
       <div role="tabpanel" id="tab-panel" aria-labelledby={`tab-${chosen}`}>
-        {chosen === 'timeline' && <Read from={history}>{(page) => <Timeline events={page.items} />}</Read>}
+        {chosen === 'timeline' && (
+          <>
+            <Read from={history}>{({ pages }) => <Timeline events={pages.flatMap(({ items }) => items)} />}</Read>
+            <More from={history}>Older events</More>
+          </>
+        )}
         {chosen === 'conditions' && <Conditions resource={resource} />}
         {chosen === 'relations' && <Relations of={resource} depth={0} />}
         {chosen === 'ledger' && <Ledger resource={resource} />}

@@ -4,7 +4,7 @@ import { api, askAgain, queries, useCall, useDownSince } from '../api.ts'
 import { useLiveState } from '../live.ts'
 import { Link, usePlace } from '../route.tsx'
 import { useSession } from '../session.tsx'
-import { clockTime, spanPassed, zone } from '../time.ts'
+import { aheadMs, clockTime, span, spanPassed, zone } from '../time.ts'
 import { useNow } from './bits.tsx'
 import { keepFocus } from './focus.ts'
 import { Icon, type IconName } from './icon.tsx'
@@ -116,6 +116,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         </nav>
         <p className="foot quiet">
           {session.version} · <a href="/docs">API</a> · times in {zone()}
+          <ClockNote />
         </p>
       </aside>
       <div className="side">
@@ -198,6 +199,21 @@ async function signOut(): Promise<void> {
   await api.call('signOut', {}).catch(() => {})
   queries.clear()
   location.assign('/')
+}
+
+/** Below this, nobody would notice. */
+const noticedMs = 10_000
+
+/** A device whose clock is wrong would show wrong ages and deadlines. */
+function ClockNote() {
+  useNow()
+  const ahead = aheadMs()
+  if (Math.abs(ahead) < noticedMs) return null
+  return (
+    <>
+      , by the server&apos;s clock: that of this device is {span(Math.abs(ahead))} {ahead < 0 ? 'fast' : 'slow'}
+    </>
+  )
 }
 
 function LiveMark() {

@@ -96,7 +96,8 @@ export function useCall<Name extends RouteName>(
     queryKey: [name, given],
     queryFn: async ({ signal }) => (await api.call(name, given, { signal })) as never,
     enabled,
-    refetchInterval: everyMs ?? false,
+    // What is not there is not asked for again and again.
+    refetchInterval: ({ state }) => (everyMs === undefined || isMissing(state.error) ? false : everyMs),
     ...(keep ? { placeholderData: (before: unknown) => before as never } : {}),
   })
 }
@@ -117,7 +118,7 @@ export function usePages<Name extends Paged>(name: Name, given: Given<Name>, { e
       return (await api.call(name, page as Given<Name>, { signal })) as AnswerOf<Name>
     },
     getNextPageParam: (answer) => (answer as { readonly nextPageToken: string | null }).nextPageToken,
-    refetchInterval: everyMs ?? false,
+    refetchInterval: ({ state }) => (everyMs === undefined || isMissing(state.error) ? false : everyMs),
     ...(keep ? { placeholderData: (before: unknown) => before as never } : {}),
   })
 }

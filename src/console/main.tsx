@@ -12,7 +12,7 @@ import { Acts } from './parts/act.tsx'
 import { Empty, Loading, PageHead, Problem, useNow } from './parts/bits.tsx'
 import { later, readAhead } from './parts/later.tsx'
 import { applyScheme } from './parts/scheme.ts'
-import { Shell } from './parts/shell.tsx'
+import { Allowed, Shell } from './parts/shell.tsx'
 import { Toasts } from './parts/toasts.tsx'
 import { Link, usePlace } from './route.tsx'
 import { isSignedOut, SessionContext, whoIs } from './session.tsx'
@@ -133,7 +133,9 @@ function App() {
           <Live>
             <Shell>
               <Guard at={path.join('/')}>
-                <Page />
+                <Allowed>
+                  <Page />
+                </Allowed>
               </Guard>
             </Shell>
           </Live>

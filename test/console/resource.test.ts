@@ -80,7 +80,7 @@ test.each([
   await visitor.go(`/resources?type=${type}&q=nobody-has-this`)
   await visitor.page
     .getByRole('button', { name: 'Create', exact: true })
-    .and(visitor.page.locator('[aria-disabled=true]'))
+    .and(visitor.page.locator(`[aria-disabled=true][title="${words}"]`))
     .press('Enter')
   await visitor.page.locator('.toast', { hasText: words }).waitFor()
   await expect(scene.api.call('createResource', { path: { type }, body: {} })).rejects.toThrow(words)

@@ -138,3 +138,58 @@ test('an address that was cut off in the middle of a letter is a page like any o
   await visitor.sees(`There is no ${type} 100%.`)
   visitor.excuse(/404/)
 })
+
+test.each([
+  ['/runs/1z141z7-99', 'There is no run 1z141z7-99.', 'Runs that are'],
+  ['/bulk/nobody', 'There is no bulk operation nobody.', 'Bulk jobs that are'],
+])(
+  '%s is not there any more: it is said, is not asked for again and again, and leads on',
+  async (address, words, on) => {
+    const { visitor } = stage
+    await visitor.go(address)
+    await visitor.sees(words)
+    await visitor.sees(/is kept no longer/)
+    expect(await visitor.barriers()).toEqual([])
+    const link = visitor.page.getByRole('link', { name: on })
+    expect(await link.getAttribute('href')).toBe(address.slice(0, 5))
+    visitor.excuse(/404/)
+  },
+)
+
+test('who opens the address of a page that is not for him reads why, and nothing is asked in vain', async () => {
+  const { scene, browser } = stage
+  await scene.api.call('createAccount', { body: { name: 'vic', password, role: 'viewer' } })
+  await scene.api.call('createAccount', { body: { name: 'tina', password, role: 'admin', tenant: 'north' } })
+  const asked: string[] = []
+  for (const [name, pages, words] of [
+    ['vic', ['audit', 'access', 'webhooks', 'dev'], /vic lacks the permission '(administer|develop)'\./],
+    ['tina', ['healing', 'workers', 'audit'], 'tina works in tenant north only'],
+  ] as const) {
+    const other = await visit(browser, scene, 'light')
+    other.page.on('response', (response) => response.status() === 403 && asked.push(response.url()))
+    await other.page.goto(`${scene.url}/${pages[0]}`)
+    await other.signIn(name, password)
+    for (const page of pages) {
+      await other.go(`/${page}`)
+      await other.sees('This page is not for you.')
+      await other.sees(words)
+    }
+    expect(await other.barriers()).toEqual([])
+    await other.page.close()
+  }
+  expect(asked).toEqual([])
+})
+
+test('on paper there is the page alone, in light colours, whatever was chosen', async () => {
+  const { visitor } = stage
+  const { page } = visitor
+  await visitor.go('/resources/opensds.volume/archive')
+  await visitor.sees('Why it is Extending')
+  await page.evaluate('document.documentElement.dataset.scheme = "dark"')
+  await page.emulateMedia({ media: 'print' })
+  expect(await page.locator('aside, .bar, .operations').filter({ visible: true }).count()).toBe(0)
+  await visitor.sees('Why it is Extending')
+  expect(await page.evaluate('getComputedStyle(document.documentElement).colorScheme')).toBe('light')
+  await page.emulateMedia({ media: 'screen' })
+  await page.evaluate('delete document.documentElement.dataset.scheme')
+})

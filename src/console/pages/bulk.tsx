@@ -1,8 +1,8 @@
 // Bulk jobs: how far each is, what was refused, and pausing or ending it.
-import { useCall, usePages, type AnswerOf } from '../api.ts'
+import { isMissing, useCall, usePages, type AnswerOf } from '../api.ts'
 import { asCli } from '../copies.ts'
 import { ActButton } from '../parts/act.tsx'
-import { At, Empty, More, PageHead, Panel, Read, ResourceLink, Table, Tag, useTitle } from '../parts/bits.tsx'
+import { At, Empty, Missing, More, PageHead, Panel, Read, ResourceLink, Table, Tag, useTitle } from '../parts/bits.tsx'
 import { address, Link } from '../route.tsx'
 import { useRefusal } from '../session.tsx'
 
@@ -72,6 +72,12 @@ const Progress = ({ job }: { readonly job: Job }) => (
 function JobPage({ id }: { readonly id: string }) {
   const job = useCall('getBulk', { path: { bulk: id } }, { everyMs: 1_000 })
   const targets = usePages('listBulkItems', { path: { bulk: id }, query: { pageSize: 500 } }, { everyMs: 2_000 })
+  if (isMissing(job.error))
+    return (
+      <Missing title={id} error={job.error} href="/bulk">
+        Bulk jobs that are
+      </Missing>
+    )
   return (
     <Read from={job}>
       {(data) => (

@@ -182,7 +182,7 @@ function Modes({ healing }: { readonly healing: Healing }) {
   return (
     <Panel
       title="Rules"
-      note={`${healing.modes.length}`}
+      note={`${healing.modes.length}${refusal === null ? '' : `; modes stay as they are: ${refusal}`}`}
       actions={
         <input
           type="search"

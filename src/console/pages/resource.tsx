@@ -85,7 +85,7 @@ function Head({ resource }: { readonly resource: Resource }) {
       </p>
       <div className="title">
         <h1 className="mono">{id}</h1>
-        {name !== null && <span className="quiet">{name}</span>}
+        {name !== null && <bdi className="quiet">{name}</bdi>}
         <Status status={status} kind={kind} size="large" />
         <span className="since">
           for <Age since={since} />

@@ -1,8 +1,20 @@
 // One run: its steps and attempts over time, what was undone, what went in and came out, and how to steer it.
-import { useCall, type Run } from '../api.ts'
+import { isMissing, useCall, type Run } from '../api.ts'
 import { asCli, asCurl, word } from '../copies.ts'
 import { ActButton } from '../parts/act.tsx'
-import { At, Copy, Countdown, Json, PageHead, Panel, Read, ResourceLink, Tag, useTitle } from '../parts/bits.tsx'
+import {
+  At,
+  Copy,
+  Countdown,
+  Json,
+  Missing,
+  PageHead,
+  Panel,
+  Read,
+  ResourceLink,
+  Tag,
+  useTitle,
+} from '../parts/bits.tsx'
 import { Timeline } from '../parts/resource-tabs.tsx'
 import { runTone } from '../parts/run-rows.tsx'
 import { Attempts, LateResults } from '../parts/attempts.tsx'
@@ -13,6 +25,12 @@ import { millis, span } from '../time.ts'
 export default function RunPage({ run }: { readonly run: string }) {
   useTitle(`Run ${run}`)
   const found = useCall('getRun', { path: { run } }, { keep: true, everyMs: 5_000 })
+  if (isMissing(found.error))
+    return (
+      <Missing title={run} error={found.error} href="/runs">
+        Runs that are
+      </Missing>
+    )
   return <Read from={found}>{(data) => <Whole run={data} />}</Read>
 }
 

@@ -23,7 +23,7 @@ import { HealNow } from '../parts/why.tsx'
 import { foundWords } from '../../protocol/found-words.ts'
 import { asCli, word } from '../copies.ts'
 import { Link, toList } from '../route.tsx'
-import { useRefusal } from '../session.tsx'
+import { useRefusal, useSeesAll } from '../session.tsx'
 
 /** Of one cause; the others differ only in their names. */
 const shownOfGroup = 50
@@ -43,6 +43,7 @@ export default function Stuck() {
   const moving = useCall('listAllResources', { query: { kind: 'transitional', pageSize: 500 } }, { everyMs: 5_000 })
   const preview = useCall('previewHealing', { query: { pageSize: 500 } }, { everyMs: 3_000 })
   const events = useEvents()
+  const seesAll = useSeesAll()
   /** What happens by itself, in words. */
   const nextOf = ({ type, id, kind, run }: Resource): string => {
     const heals = preview.data?.items.find(({ resource }) => resource.type === type && resource.id === id)
@@ -86,7 +87,18 @@ export default function Stuck() {
     <>
       <PageHead
         title="Stuck"
-        lead="Stuck, failed and struggling resources by their cause. What is stuck is healed by itself unless its rule waits for approval or is off, or its breaker is open."
+        lead={
+          <>
+            Stuck, failed and struggling resources by their cause. What is stuck is healed by itself unless its rule
+            waits for approval or is off, or its breaker is open
+            {seesAll && (
+              <>
+                : see <Link href="/healing">Healing</Link>
+              </>
+            )}
+            .
+          </>
+        }
       />
       <Read from={leastRead([stuck, failed, moving])}>
         {() =>

@@ -143,6 +143,21 @@ export const NoLifecycle = ({ type, reason }: { readonly type: string; readonly 
   </>
 )
 
+/** What an address names is not there: never was, or is kept no longer. */
+export const Missing = (given: {
+  readonly title: string
+  readonly error: Error
+  readonly href: string
+  readonly children: string
+}) => (
+  <>
+    <PageHead title={<span className="mono">{given.title}</span>} />
+    <Empty title={wordsOf(given.error)}>
+      It never was, or it ended so long ago that it is kept no longer. <Link href={given.href}>{given.children}</Link>
+    </Empty>
+  </>
+)
+
 /** What was asked for could not be read: what it was, and what to do. */
 export const Problem = ({ error }: { readonly error: unknown }) => (
   <div className="problem" role="alert">

@@ -32,7 +32,7 @@ const own: readonly Column[] = [
     cell: (one) => (
       <>
         <ResourceLink of={one} />
-        {one.name !== null && <span className="quiet"> {one.name}</span>}
+        {one.name !== null && <bdi className="quiet"> {one.name}</bdi>}
       </>
     ),
   },

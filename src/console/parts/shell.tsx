@@ -1,11 +1,11 @@
 // The frame around every page: where one can go, whether it is live, the palette, light and dark, and who is signed in.
 import { useEffect, useRef, useState, type ReactNode } from 'react'
-import { api, askAgain, queries, useCall, useDownSince } from '../api.ts'
+import { api, askAgain, queries, useCall, useDownSince, type Session } from '../api.ts'
 import { useLiveState } from '../live.ts'
 import { Link, usePlace } from '../route.tsx'
 import { useSession } from '../session.tsx'
 import { aheadMs, clockTime, span, spanPassed, zone } from '../time.ts'
-import { useNow } from './bits.tsx'
+import { Empty, PageHead, useNow } from './bits.tsx'
 import { keepFocus } from './focus.ts'
 import { Icon, type IconName } from './icon.tsx'
 import { Palette } from './palette.tsx'
@@ -51,16 +51,36 @@ export const groups: readonly { readonly name: string; readonly items: readonly 
   },
 ]
 
+/** Why this session cannot use a page; null: it can. */
+function refusalOf({ needs, href }: Item, { principal, permissions, tenant }: Session): string | null {
+  const isOfAll = needs === 'installation' || href === '/audit'
+  if (needs !== undefined && needs !== 'installation' && !permissions.includes(needs))
+    return `${principal} lacks the permission '${needs}'.`
+  return isOfAll && tenant !== null ? `It is about all tenants, and ${principal} works in tenant ${tenant} only.` : null
+}
+
 /** The pages that this session can use. */
 function useItems(): typeof groups {
-  const { permissions, tenant, isDev } = useSession()
-  const mayUse = ({ needs, href }: Item) => {
-    if (href === '/audit' && tenant !== null) return false
-    if (needs === 'installation') return tenant === null
-    if (needs === 'develop') return isDev && permissions.includes('develop')
-    return needs === undefined || permissions.includes(needs)
-  }
+  const session = useSession()
+  const mayUse = (item: Item) => refusalOf(item, session) === null && (item.needs !== 'develop' || session.isDev)
   return groups.map(({ name, items }) => ({ name, items: items.filter(mayUse) }))
+}
+
+/** A page that this session cannot use, by an address that somebody else sent: says so instead of asking in vain. */
+export function Allowed({ children }: { readonly children: ReactNode }) {
+  const { path } = usePlace()
+  const session = useSession()
+  const item = groups.flatMap(({ items }) => items).find(({ href }) => href === `/${path[0] ?? ''}`)
+  const refusal = item === undefined ? null : refusalOf(item, session)
+  if (item === undefined || refusal === null) return children
+  return (
+    <>
+      <PageHead title={item.label} />
+      <Empty title="This page is not for you.">
+        {refusal} Ask somebody who may, or <Link href="/">go to the fleet</Link>.
+      </Empty>
+    </>
+  )
 }
 
 export function Shell({ children }: { readonly children: ReactNode }) {

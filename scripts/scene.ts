@@ -108,6 +108,7 @@ async function why(store: Store, id: string): Promise<readonly string[]> {
     leaseMs: 5_000,
     healEveryMs: 500,
     held: () => null,
+    isSwept: () => true,
     isAlive: (owner: number) => pids.get(owner) != null,
   }
   const from = { store, plans, clock: systemClock }

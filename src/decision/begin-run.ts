@@ -78,6 +78,14 @@ export const allowedOperations = (plan: Plan, resource: Resource): string[] =>
     )
     .map((one) => one.name)
 
+/** Those of them that what they need does not forbid already. What a function judges may depend on the input: it is not judged here. */
+export function openOperations(draft: Draft, plan: Plan, resource: Resource): string[] {
+  const view = new View(draft, plan, resource)
+  return allowedOperations(plan, resource).filter((name) =>
+    plan.operations.get(name)!.requires.every((one) => one.test !== null || holds(draft, resource, one, view)),
+  )
+}
+
 interface Busy {
   readonly previous: string
   /** So many requests may wait, whatever they ask for. */

@@ -1,9 +1,13 @@
 // Why a resource stands where it stands, what happens next by itself, and when. Pure: reads facts, changes nothing.
 import { isoTime, type Millis } from '../base/clock.ts'
-import type { FailurePlan, Plan, Plans } from '../lifecycle/plan.ts'
-import { allowedOperations, nameOf } from './begin-run.ts'
+import type { FailurePlan, Plan, Plans, TimerPlan } from '../lifecycle/plan.ts'
+import { nameOf, openOperations } from './begin-run.ts'
 import type { Found } from './command.ts'
+import { holds, View } from './conditions.ts'
+import { Draft } from './draft.ts'
 import { isOrphan } from './ledger.ts'
+import { attemptInRound } from './next-attempt.ts'
+import { reachedFrom } from './rules.ts'
 import type { Situation } from './situation.ts'
 import { nobody, runId, type Resource, type Run } from './state.ts'
 
@@ -25,6 +29,8 @@ export interface Pace {
   readonly isAlive: (owner: number) => boolean
   /** Why a stuck resource is not healed by itself; null when it is. */
   readonly held: (resource: Resource, found: Found) => string | null
+  /** Are orphans of this type destroyed by the sweeper, or only listed? */
+  readonly isSwept: (type: string) => boolean
 }
 
 /** `lastFailure`: why the attempt before this one failed, as the history tells it. */
@@ -36,7 +42,8 @@ export function explain(
   lastFailure: string | null = null,
 ): Explanation {
   const plan = plans.get(resource.type)
-  const allowed = plan === undefined ? [] : allowedOperations(plan, resource)
+  const draft = new Draft(plans, situation, '')
+  const allowed = plan === undefined ? [] : openOperations(draft, plan, resource)
   if (plan === undefined) {
     return {
       because: [`No lifecycle of type ${resource.type} is loaded: nothing is known about ${resource.status}.`],
@@ -66,6 +73,17 @@ export function explain(
   }
   if (kind === 'transitional') {
     because.push(...unownedWords(situation, resource))
+    const holder = livingHolder(situation, resource)
+    const ofHolder = holder === null ? undefined : plans.get(holder.type)
+    if (holder !== null && ofHolder !== undefined) {
+      const next = nextOfRun(ofHolder, situation, holder, holder.run, pace)
+      return {
+        because,
+        next: next === null ? null : { ...next, what: `Of ${nameOf(holder)}: ${next.what}` },
+        settlesWithinMs: settlesWithin(ofHolder, holder.run, pace),
+        allowed,
+      }
+    }
     const held = pace.held(resource, 'unowned')
     if (held !== null) return { because: [...because, heldWords(held)], next: null, settlesWithinMs: null, allowed }
     return {
@@ -78,11 +96,16 @@ export function explain(
   const orphans = resource.ledger.filter(isOrphan)
   if (orphans.length > 0)
     because.push(
-      `It left behind ${orphans.map((entry) => entry.name).join(', ')}: the sweeper looks after ${orphans.length === 1 ? 'it' : 'them'}.`,
+      `It left behind ${orphans.map((entry) => entry.name).join(', ')}: ${orphanWords(orphans.length === 1 ? 'it' : 'them', pace.isSwept(resource.type))}.`,
     )
   if (allowed.length > 0) because.push(`It may be asked to ${allowed.join(', ')}.`)
-  return { because, next: nextTimer(plan, resource), settlesWithinMs: null, allowed }
+  return { because, next: nextTimer(draft, plan, resource), settlesWithinMs: null, allowed }
 }
+
+const orphanWords = (them: string, isSwept: boolean): string =>
+  isSwept
+    ? `the sweeper looks after ${them}`
+    : `nothing of this type is swept by itself, somebody has to sweep, adopt or write ${them} off`
 
 const heldWords = (held: string): string => `Nothing happens by itself: ${held}. Healing can be approved or asked for.`
 
@@ -113,7 +136,10 @@ function runWords(
       cascade: 'It moves related resources after',
       healProbe: '',
     }[run.phase]
-    words.push(`${where} step ${step.index + 1} of ${operation!.steps.length}, ${step.name}, attempt ${run.attempt}.`)
+    const round = run.rounds === 0 ? '' : ` of round ${run.rounds + 1}`
+    words.push(
+      `${where} step ${step.index + 1} of ${operation!.steps.length}, ${step.name}, attempt ${attemptInRound(step.retry, run.attempt)}${round}.`,
+    )
   }
   if (lastFailure !== null && !run.reasons.includes(lastFailure))
     words.push(`The attempt before failed: ${lastFailure}.`)
@@ -140,11 +166,20 @@ function nextOfRun(plan: Plan, situation: Situation, resource: Resource, run: Ru
       at: situation.now + pace.healEveryMs,
     }
   if (run.owner === nobody) return { what: 'A worker claims it.', at: Math.max(run.dueAt, situation.now) }
-  if (run.dueAt > situation.now) return { what: 'The call is made again.', at: run.dueAt }
+  if (run.dueAt > situation.now) return { what: waitWords(plan, run), at: run.dueAt }
   if (run.progressAt !== 0 && (run.deadlineAt === 0 || run.progressAt < run.deadlineAt))
     return { what: 'If nothing is heard by then, the call is taken as cut.', at: run.progressAt }
   if (run.deadlineAt === 0) return { what: 'It goes on at once.', at: situation.now }
   return { what: `If it is not done by then: ${lateWords(plan, run)}.`, at: run.deadlineAt }
+}
+
+/** What a run waits for: the end of the call it interrupted, or its next look or attempt. */
+function waitWords(plan: Plan, run: Run): string {
+  const graceMs = plan.operations.get(run.operation)?.graceMs ?? 0
+  const isGrace = graceMs > 0 && run.dueAt === run.acceptedAt + graceMs
+  return isGrace
+    ? 'Its first call is made once the interrupted one has ended, and at the latest then.'
+    : 'The call is made again.'
 }
 
 function lateWords(plan: Plan, run: Run): string {
@@ -164,15 +199,21 @@ function failureWords(answer: FailurePlan): string {
   return words.join(', or ')
 }
 
+/** The one whose run moved it where it stands, while that run lives. */
+function livingHolder(situation: Situation, { holder }: Resource): (Resource & { readonly run: Run }) | null {
+  const by = holder === null ? null : situation.resource(holder.no)
+  const run = by?.run ?? null
+  return by !== null && run !== null && run.begun === holder!.begun ? { ...by, run } : null
+}
+
 function unownedWords(situation: Situation, resource: Resource): string[] {
   const holder = resource.holder
   if (holder === null) return ['No run is recorded for it: it was imported, edited by hand, or there is a bug.']
-  const by = situation.resource(holder.no)
-  const lives = by?.run?.begun === holder.begun
+  const by = livingHolder(situation, resource)
   return [
-    lives
-      ? `Run ${runId(holder)} of ${nameOf(by!)} moved it there and will move it on.`
-      : `Run ${runId(holder)}, which moved it there, has ended.`,
+    by === null
+      ? `Run ${runId(holder)}, which moved it there, has ended.`
+      : `Run ${runId(holder)} of ${nameOf(by)} moved it there and will move it on.`,
   ]
 }
 
@@ -180,19 +221,46 @@ function nextOfUnowned(plan: Plan, situation: Situation, resource: Resource, pac
   return { what: `It is healed: ${plan.heal.get(resource.status)?.words ?? ''}.`, at: situation.now + pace.healEveryMs }
 }
 
-function nextTimer(plan: Plan, resource: Resource): Explanation['next'] {
-  const [first] = Object.entries(resource.timers).sort(([, a], [, b]) => a - b)
-  if (first === undefined) return null
-  const asks = plan.timers
-    .find((timer) => timer.name === first[0])
-    ?.asks.map((ask) => `${ask.operation}${ask.relation === null ? '' : ` of its ${ask.relation.name}`}`)
-  return {
-    what:
-      asks === undefined
-        ? 'The driver is asked whether it is still as recorded.'
-        : `Timer ${first[0]} asks for ${asks.join(' and ')}.`,
-    at: first[1],
-  }
+type Next = NonNullable<Explanation['next']> & { readonly at: Millis }
+
+/** Its own timers, and those of others that ask something of it: the events of a lease start and end it. */
+function nextTimer(draft: Draft, plan: Plan, resource: Resource): Explanation['next'] {
+  const own = Object.entries(resource.timers).map(([name, at]): Next => {
+    const timer = plan.timers.find((one) => one.name === name)
+    return { what: timer === undefined ? driftWords : timerWords(draft, plan, resource, timer), at }
+  })
+  const [first] = [...own, ...timersOfOthers(draft, plan, resource)].sort((a, b) => a.at - b.at)
+  return first ?? null
+}
+
+const driftWords = 'The driver is asked whether it is still as recorded.'
+
+function timerWords(draft: Draft, plan: Plan, resource: Resource, timer: TimerPlan): string {
+  const asks = timer.asks.map(
+    ({ relation, operation }) => `${operation}${relation === null ? '' : ` of its ${relation.name}`}`,
+  )
+  return `Timer ${timer.name} asks for ${asks.join(' and ')}${conditionWords(draft, plan, resource, timer)}.`
+}
+
+/** What is not so yet, and would have to be. */
+const conditionWords = (draft: Draft, plan: Plan, resource: Resource, { when }: TimerPlan): string =>
+  when === null || holds(draft, resource, when, new View(draft, plan, resource)) ? '' : `, if by then ${when.words}`
+
+/** Only for what may begin where it stands: of a lease that waits, the end is not next. */
+function timersOfOthers(draft: Draft, plan: Plan, resource: Resource): Next[] {
+  const found: Next[] = []
+  for (const other of draft.plans.all)
+    for (const timer of other.timers)
+      for (const { relation, operation } of timer.asks) {
+        if (relation?.type !== plan.type || !plan.operations.get(operation)?.from.has(resource.status)) continue
+        for (const by of reachedFrom(draft, resource, other.type, relation)) {
+          const at = by.timers[timer.name]
+          if (at === undefined || !draft.related(by, relation).some(({ no }) => no === resource.no)) continue
+          const condition = conditionWords(draft, other, by, timer)
+          found.push({ what: `Timer ${timer.name} of ${nameOf(by)} asks for ${operation}${condition}.`, at })
+        }
+      }
+  return found
 }
 
 type Bounds = Pick<Pace, 'leaseMs' | 'healEveryMs'>

@@ -70,7 +70,12 @@ function judge(
 }
 
 /** The resources of `type` whose `relation` reaches `touched`: the relation walked backwards. */
-function reachedFrom(draft: Draft, touched: Resource, type: string, relation: RelationPlan): readonly Resource[] {
+export function reachedFrom(
+  draft: Draft,
+  touched: Resource,
+  type: string,
+  relation: RelationPlan,
+): readonly Resource[] {
   switch (relation.kind) {
     case 'children':
     case 'child':

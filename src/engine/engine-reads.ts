@@ -1,6 +1,7 @@
 // What can be asked of an engine without changing anything. Everything is read from the store, as committed.
 import type { Clock } from '../base/clock.ts'
 import { HomeostatError } from '../base/errors.ts'
+import { openOperations } from '../decision/begin-run.ts'
 import type { Command } from '../decision/command.ts'
 import { decide } from '../decision/decide.ts'
 import type { Rejection } from '../decision/decision.ts'
@@ -24,6 +25,7 @@ import type {
   IncidentsQuery,
   JournalEntry,
   ListQuery,
+  MaybePromise,
   OfTenant,
   RecordsQuery,
   StatusCount,
@@ -250,9 +252,17 @@ export class EngineReads {
     const [resource, workers, held] = await Promise.all([this.existing(type, id), workersNow(), this.healingHeld()])
     const live = new Set(workers.filter((row) => row.state === 'live').map((row) => row.no))
     const { leaseMs, healEveryMs } = this.settings
-    const pace = { leaseMs, healEveryMs, isAlive: (owner: number) => live.has(owner), held }
+    const isSwept = (of: string) => this.settings.sweep[of] !== 'list'
+    const pace = { leaseMs, healEveryMs, isAlive: (owner: number) => live.has(owner), held, isSwept }
     const lastFailure = await this.#lastFailure(resource)
     return read(this.#from, (situation) => explain(this.plans, situation, resource, pace, lastFailure))
+  }
+
+  /** What may be asked of it now, as far as that can be told without the input. */
+  openOperations(resource: Resource): MaybePromise<readonly string[]> {
+    const plan = this.plans.get(resource.type)
+    if (plan === undefined) return []
+    return read(this.#from, (situation) => openOperations(new Draft(this.plans, situation, ''), plan, resource))
   }
 
   /** Why the attempt before the present one failed. The run itself keeps only what ended a step. */

@@ -1,7 +1,6 @@
 // Facts of the engine as they go over the wire: numbers become names, times become text. What is of another tenant is left out.
 import { isoTime, type Millis } from '../base/clock.ts'
 import type { Json, JsonObject } from '../base/json.ts'
-import { allowedOperations } from '../decision/begin-run.ts'
 import { isOrphan } from '../decision/ledger.ts'
 import { runId, type LedgerEntry, type No, type Resource, type StoredEvent } from '../decision/state.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -133,7 +132,7 @@ export class Wire {
     const wire = await this.resource(principal, resource)
     const plan = this.#engine.plans.get(resource.type)
     if (plan === undefined) return { ...wire, allowed: [], refused: [] }
-    const allowed = allowedOperations(plan, resource)
+    const allowed = [...(await this.#engine.openOperations(resource))]
     const refused: NonNullable<WireResource['refused']> = []
     for (const { name, creates } of plan.operations.values()) {
       if (creates || allowed.includes(name)) continue

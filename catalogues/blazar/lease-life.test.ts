@@ -301,6 +301,9 @@ describe('1.9 and 1.10: what upstream does wrong, and ours', () => {
     // The last one is consistent: deriving finds that nothing is wrong with it.
     expect(t.status('L')).toBe(reservation === 'pending' ? 'PENDING' : 'ERROR')
     expect(outcomes(t)).toEqual(['update succeeded'])
+    expect(t.get('L').description).toBe(
+      reservation === 'pending' ? '' : 'Updated; its reservations and events still fit no other status.',
+    )
   })
 
   test('h: end fails: ERROR, reservation error, event ERROR; end can be asked again, and delete works', () => {

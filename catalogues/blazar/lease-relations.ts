@@ -21,6 +21,7 @@ export interface Looked<Input> {
   readonly related: {
     readonly reservations: readonly { readonly id: string }[]
     readonly start: { readonly status: string } | undefined
+    readonly beforeEnd: object | undefined
   }
   readonly input: Input
   readonly now: number

@@ -88,6 +88,12 @@ function beforeEndTime(view: View & EventItem): number {
   return view.input.beforeEndDate ?? Math.max(start, end - distance)
 }
 
+/** 1.7: a lease that was to end without a word is announced after all. */
+const newAnnouncement = ({ input: { beforeEndDate }, related }: Pick<Updating, 'input' | 'related'>) =>
+  beforeEndDate === undefined || related.beforeEnd !== undefined
+    ? []
+    : [{ eventType: 'before_end_lease' as const, time: beforeEndDate }]
+
 /** Only what really changes is written. */
 const ifMoved = (date: 'startDate' | 'endDate') => ({
   only: { says: `the ${date} is given`, test: ({ input }: View) => input[date] !== undefined },
@@ -101,7 +107,20 @@ export const updated = {
     startDate: (view: View) => datesOf(view).start,
     endDate: (view: View) => datesOf(view).end,
   },
+  add: { events: { status: 'UNDONE', each: newAnnouncement } },
   move: {
+    // B6: one that is done is scheduled again when it moves; one in ERROR is not.
+    events: {
+      from: ['DONE'],
+      only: {
+        says: 'it announces the end, and is moved',
+        test: ({ item, input, resource }: View & EventItem) =>
+          item.properties.eventType === 'before_end_lease' &&
+          ((input.endDate ?? resource.properties.endDate) !== resource.properties.endDate ||
+            (input.beforeEndDate ?? item.properties.time) !== item.properties.time),
+      },
+      to: 'UNDONE',
+    },
     start: ifMoved('startDate'),
     end: ifMoved('endDate'),
     beforeEnd: {
@@ -110,17 +129,6 @@ export const updated = {
         test: (view: View & EventItem) => beforeEndTime(view) !== view.item.properties.time,
       },
       set: { time: beforeEndTime },
-    },
-    // B6: one that is done is scheduled again when it moves; one in ERROR is not.
-    events: {
-      from: ['DONE'],
-      only: {
-        says: 'it announces the end, and is moved',
-        test: ({ item, input }: View & EventItem) =>
-          item.properties.eventType === 'before_end_lease' &&
-          (input.endDate !== undefined || input.beforeEndDate !== undefined),
-      },
-      to: 'UNDONE',
     },
     reservations: {
       only: {

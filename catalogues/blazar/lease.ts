@@ -102,7 +102,7 @@ export const leases = connected.lifecycle({
         { when: pendingIf, status: 'PENDING', ...updated },
         { when: activeIf, status: 'ACTIVE', ...updated },
         { when: terminatedIf, status: 'TERMINATED', ...updated },
-        { status: 'ERROR', ...updated },
+        { status: 'ERROR', ...updated, say: 'Updated; its reservations and events still fit no other status.' },
       ], // B7
       onFailure: [
         { code: nonFatal, undo: true, status: previous },
@@ -148,6 +148,6 @@ export const leases = connected.lifecycle({
         { status: 'ERROR', move: { start: claimedToError, end: 'UNDONE' } },
       ],
     },
-    DELETING: { attempt: 'delete' },
+    DELETING: { resume: true, unowned: { attempt: 'delete' } },
   },
 })

@@ -185,6 +185,8 @@ describe('1.7: the before-end event', () => {
     ['DONE', { endDate: endDate + 1 }, 'UNDONE'],
     ['DONE', { beforeEndDate: 9_000_000 }, 'UNDONE'],
     ['DONE', { name: 'x' }, 'DONE'],
+    ['DONE', { endDate }, 'DONE'],
+    ['DONE', { beforeEndDate: endDate - hour }, 'DONE'],
     ['ERROR', { endDate: endDate + 1 }, 'ERROR'],
     ['UNDONE', { endDate: endDate + 1 }, 'UNDONE'],
   ])('B6: %s and an update of %j: %s', (is, input, to) => {
@@ -195,6 +197,16 @@ describe('1.7: the before-end event', () => {
     // Its reset is told: the notification event.before_end_lease.stop of upstream.
     const told = t.eventsOf('b').filter(({ from, to: at }) => from === 'DONE' && at === 'UNDONE')
     expect(told).toHaveLength(is === 'DONE' && to === 'UNDONE' ? 1 : 0)
+  })
+
+  test('update: a date for a lease that was to end without a word schedules one, and never a second', () => {
+    const t = leased({ input: { minutesBeforeEndLease: 0 } })
+    for (const beforeEndDate of [9_000_000, 8_000_000]) {
+      t.request('L', 'update', { beforeEndDate })
+      doAll(t)
+      expect(eventOf(t, 'before_end')).toMatchObject({ status: 'UNDONE', timers: { beforeEnd: beforeEndDate } })
+    }
+    expect(t.children(t.get('L').no).filter(({ type }) => type === 'blazar.event')).toHaveLength(3)
   })
 
   test('start and end never move back: only the before-end event is scheduled again', () => {

@@ -2,7 +2,7 @@
 import { previous } from 'homeostat'
 import { z } from 'zod'
 import { cluster, counts, instance, working } from './resource-types.ts'
-import { plan, resized, smaller, unknownNames, type Member, type Plan } from './scaling.ts'
+import { namedInVain, plan, resized, smaller, unknownNames, type Member, type Plan } from './scaling.ts'
 
 interface Planned {
   readonly results: { readonly planScaling?: Plan }
@@ -84,6 +84,11 @@ export const clusters = cluster.relations({ instances: { children: instance } })
           says: 'every instance that is named belongs to the cluster',
           test: ({ input, related }) =>
             unknownNames(related.instances as readonly Member[], input.instances).length === 0,
+        },
+        {
+          says: 'no more instances of a group are named than it shrinks by',
+          test: ({ input, related }) =>
+            namedInVain(related.instances as readonly Member[], input.counts, input.instances).length === 0,
         },
       ],
       failureText: 'Scaling cluster failed for the following reason(s): {reasons}',

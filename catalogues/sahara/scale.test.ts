@@ -190,6 +190,27 @@ describe('2.3 which instances go', () => {
     expect(() => planOf(four, { w: 1 }, ['x'])).toThrow('there is no instance x')
   })
 
+  test.each([
+    ['its group stays as large', { counts: { w: 2 }, instances: ['w-001'] }],
+    ['its group is not named', { counts: {}, instances: ['w-001'] }],
+    ['its group grows', { counts: { w: 3 }, instances: ['w-001'] }],
+    ['more are named than go', { counts: { w: 1 }, instances: ['w-001', 'w-002'] }],
+  ])('2.3: a named instance that would stay is refused: %s', (_, input) => {
+    const t = active()
+    const { code, message } = t.refused(t.asking('c', 'scale', input))
+    expect(code).toBe('requirement_not_met')
+    expect(message).toContain('no more instances of a group are named than it shrinks by')
+    expect(t.status('c')).toBe('Active')
+  })
+
+  test('2.3: one that is named twice, by id and by name, is one', () => {
+    const t = active()
+    const [first] = t.children(t.get('c').no)
+    t.request('c', 'scale', { counts: { w: 1 }, instances: [first!.id, 'w-001'] })
+    doUntil(t, 'c')
+    expect(members(t)).toEqual(['w1 Active'])
+  })
+
   test('2.3: a named instance goes', () => {
     const t = active()
     t.request('c', 'scale', { counts: { w: 1 }, instances: ['w-001'] })

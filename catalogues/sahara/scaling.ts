@@ -30,6 +30,16 @@ const isCalled = (member: Member, name: string): boolean => member.id === name |
 export const unknownNames = (members: readonly Member[], named: readonly string[]): string[] =>
   named.filter((name) => !members.some((member) => isCalled(member, name)))
 
+/** Those of the given names that would stay: their group does not shrink by as many as are named. */
+export function namedInVain(members: readonly Member[], wanted: Counts, named: readonly string[]): string[] {
+  const isNamed = (member: Member): boolean => named.some((name) => isCalled(member, name))
+  const groups = Map.groupBy(members, ({ properties }) => properties.group)
+  return [...groups].flatMap(([group, inGroup]) => {
+    const leaving = inGroup.length - Math.min(inGroup.length, wanted[group] ?? inGroup.length)
+    return inGroup.filter(isNamed).slice(leaving).map(memberName)
+  })
+}
+
 /** Groups that are not named stay as they are; empty ones are left out. */
 export const resized = (old: Counts, wanted: Counts): Counts => withoutEmpty({ ...old, ...wanted })
 

@@ -142,6 +142,11 @@ describe('failures, on the simulated world', () => {
   test('each step that fails leads to the error status of its action, and each has a way out', async () => {
     const site = await siteOn(simulated())
     await site.volume('v', { size: 1 })
+    await refuse(site, 'checkCapacity')
+    await site.extend('v', 2)
+    expect(await site.status('volume', 'v')).toBe('Available')
+    expect(await site.why('volume', 'v')).toContain('no such luck')
+    await site.world.faults.clear()
     for (const step of [
       'createVolume',
       'growVolume',

@@ -39,6 +39,7 @@ class WorldBackend implements Backend {
   }
 
   async checkCapacity(volumeId: string, size: number, by: Asker): Promise<void> {
+    await this.#must('opensds.volume', volumeId, by)
     await this.#needRoom(size, `opensds.volume/${volumeId}/`, by)
   }
 

@@ -1,7 +1,7 @@
 // An account: owns everything else. Heal rows are named A1..A6 as in spec 4.3.
 import { previous } from 'homeostat'
 import { z } from 'zod'
-import { bin, notInBin, reason } from './recycle-bin.ts'
+import { beginsEnabled, bin, notInBin, reason, sameReason } from './recycle-bin.ts'
 import {
   busyCloudspaces,
   busyDisks,
@@ -13,8 +13,11 @@ import {
 } from './related-statuses.ts'
 import { account, cloudspace, disk, image, machine } from './resource-types.ts'
 
-/** What the operator's API asks of cloudspaces: their machines are deleted with them. */
-const withMachines = () => ({ withMachines: true })
+/** What the operator's API asks of cloudspaces: their machines go with them. */
+const withMachines = ({ input }: { readonly input: { readonly reason: string } }) => ({
+  reason: input.reason,
+  withMachines: true,
+})
 
 interface Owned {
   readonly related: {
@@ -45,7 +48,7 @@ export const accounts = account
   .lifecycle({
     timers: { retention: bin },
     operations: {
-      create: { from: [], steps: {}, to: 'CONFIRMED', onFailure: 'DESTROYED' },
+      create: { from: [], requires: [beginsEnabled], steps: {}, to: 'CONFIRMED', onFailure: 'DESTROYED' },
       update: {
         from: ['CONFIRMED'],
         input: z.object({ name: z.string() }),
@@ -59,7 +62,10 @@ export const accounts = account
         input: reason,
         steps: {
           awaitRest: { during: 'DISABLING', when: { cloudspaces: { some: busyCloudspaces } }, deadline: '30m' },
-          pauseCloudspaces: { during: 'DISABLING', ask: { cloudspaces: { operation: 'pause', in: ['DEPLOYED'] } } },
+          pauseCloudspaces: {
+            during: 'DISABLING',
+            ask: { cloudspaces: { operation: 'pause', in: ['DEPLOYED'], input: sameReason } },
+          },
         },
         to: { status: 'DISABLED', set: { enabled: false } },
         // Cloudspaces that were paused already are started again by their own timer (`restart`).
@@ -72,7 +78,7 @@ export const accounts = account
         steps: {
           resumeCloudspaces: {
             during: 'ENABLING',
-            ask: { cloudspaces: { operation: 'resume', in: ['PAUSED'], failed: 'goOn' } },
+            ask: { cloudspaces: { operation: 'resume', in: ['PAUSED'], input: sameReason, failed: 'goOn' } },
           },
         },
         to: { status: 'CONFIRMED', set: { enabled: true } },
@@ -96,17 +102,17 @@ export const accounts = account
           deleteClones: {
             during: 'DELETING',
             when: notInBin,
-            ask: { machines: { operation: 'delete', in: liveMachines, failed: 'goOn' } },
+            ask: { machines: { operation: 'delete', in: liveMachines, input: sameReason, failed: 'goOn' } },
           },
           deleteMachines: {
             during: 'DELETING',
             when: notInBin,
-            ask: { machines: { operation: 'delete', in: liveMachines } },
+            ask: { machines: { operation: 'delete', in: liveMachines, input: sameReason } },
           },
           deleteImages: {
             during: 'DELETING',
             when: notInBin,
-            ask: { images: { operation: 'delete', in: ['CREATED', 'DISABLED'] } },
+            ask: { images: { operation: 'delete', in: ['CREATED', 'DISABLED'], input: sameReason } },
           },
           deleteCloudspaces: {
             during: 'DELETING',
@@ -116,7 +122,7 @@ export const accounts = account
           deleteDisks: {
             during: 'DELETING',
             when: notInBin,
-            ask: { disks: { operation: 'delete', in: ['CREATED'] } },
+            ask: { disks: { operation: 'delete', in: ['CREATED'], input: sameReason } },
           },
         },
         to: 'DELETED',
@@ -138,20 +144,27 @@ export const accounts = account
           destroyClones: {
             during: 'DESTROYING',
             ask: {
-              machines: { operation: 'destroy', in: [...liveMachines, 'DELETED', 'ERROR'], failed: 'goOn' },
+              machines: {
+                operation: 'destroy',
+                in: [...liveMachines, 'DELETED', 'ERROR'],
+                input: sameReason,
+                failed: 'goOn',
+              },
             },
           },
           destroyMachines: {
             during: 'DESTROYING',
-            ask: { machines: { operation: 'destroy', in: [...liveMachines, 'DELETED', 'ERROR'] } },
+            ask: { machines: { operation: 'destroy', in: [...liveMachines, 'DELETED', 'ERROR'], input: sameReason } },
           },
           destroyImages: {
             during: 'DESTROYING',
-            ask: { images: { operation: 'destroy', in: ['VIRTUAL', 'CREATED', 'DISABLED', 'DELETED'] } },
+            ask: {
+              images: { operation: 'destroy', in: ['VIRTUAL', 'CREATED', 'DISABLED', 'DELETED'], input: sameReason },
+            },
           },
           destroyCloudspaces: {
             during: 'DESTROYING',
-            ask: { cloudspaces: { operation: 'destroy', in: [...liveCloudspaces, 'DELETED'] } },
+            ask: { cloudspaces: { operation: 'destroy', in: [...liveCloudspaces, 'DELETED'], input: withMachines } },
           },
         },
         to: { status: 'DESTROYED', move: { disks: 'TOBEDESTROYED' } },

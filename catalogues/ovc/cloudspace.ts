@@ -1,11 +1,11 @@
 // A cloudspace: a network with a firewall and the machines in it. Heal rows are named C1..C10 as in spec 4.3.
 import { previous } from 'homeostat'
 import { z } from 'zod'
-import { bin, forgotten, notInBin, reason, wasModel } from './recycle-bin.ts'
+import { beginsEnabled, bin, forgotten, notInBin, reason, sameReason, wasModel } from './recycle-bin.ts'
 import { busyMachines, isOneOf, liveMachines } from './related-statuses.ts'
 import { account, cloudspace, machine } from './resource-types.ts'
 
-/** The user's API refuses while machines live; the operator's deletes them first. */
+/** The user's API refuses while machines live; the operator's deletes or destroys them first. */
 const deletion = z.object({ reason: z.string().default(''), withMachines: z.boolean().default(false) })
 
 const machinesBusy = { machines: { some: busyMachines } } as const
@@ -30,7 +30,13 @@ export const cloudspaces = cloudspace
     probes: { firewall: ['up', 'down'] },
     moves: [{ from: ['*'], to: 'DESTROYED', by: 'account' }],
     operations: {
-      create: { from: [], requires: [{ account: ['CONFIRMED'] }], steps: {}, to: 'VIRTUAL', onFailure: 'DESTROYED' },
+      create: {
+        from: [],
+        requires: [{ account: ['CONFIRMED'] }, beginsEnabled],
+        steps: {},
+        to: 'VIRTUAL',
+        onFailure: 'DESTROYED',
+      },
       deploy: {
         from: ['VIRTUAL'],
         requires: [{ account: ['CONFIRMED'] }],
@@ -108,7 +114,7 @@ export const cloudspaces = cloudspace
         input: deletion,
         requires: [
           {
-            says: 'its machines are deleted, or to be deleted with it',
+            says: 'its machines are deleted, or to be deleted with it (withMachines)',
             test: ({ input, related }) =>
               input.withMachines || related.machines.every(({ status }) => status === 'DELETED'),
           },
@@ -127,12 +133,12 @@ export const cloudspaces = cloudspace
           deleteClones: {
             during: 'DELETING',
             when: notInBin,
-            ask: { machines: { operation: 'delete', in: liveMachines, failed: 'goOn' } },
+            ask: { machines: { operation: 'delete', in: liveMachines, input: sameReason, failed: 'goOn' } },
           },
           deleteMachines: {
             during: 'DELETING',
             when: notInBin,
-            ask: { machines: { operation: 'delete', in: liveMachines } },
+            ask: { machines: { operation: 'delete', in: liveMachines, input: sameReason } },
           },
           stopFirewall: { during: 'DELETING', when: notInBin },
         },
@@ -154,16 +160,31 @@ export const cloudspaces = cloudspace
       destroy: {
         from: ['DEPLOYED', 'DISABLED', 'PAUSED', 'VIRTUAL', 'DELETED'],
         ifTerminal: 'succeed',
-        input: reason,
+        input: deletion,
+        requires: [
+          {
+            says: 'its machines are in the bin or only models, or to be destroyed with it (withMachines)',
+            test: ({ input, related }) =>
+              input.withMachines ||
+              related.machines.every(({ status }) => status === 'DELETED' || status === 'VIRTUAL'),
+          },
+        ],
         steps: {
           awaitRest: { during: 'DESTROYING', when: machinesBusy, deadline: '30m' },
           destroyClones: {
             during: 'DESTROYING',
-            ask: { machines: { operation: 'destroy', in: [...liveMachines, 'DELETED', 'ERROR'], failed: 'goOn' } },
+            ask: {
+              machines: {
+                operation: 'destroy',
+                in: [...liveMachines, 'DELETED', 'ERROR'],
+                input: sameReason,
+                failed: 'goOn',
+              },
+            },
           },
           destroyMachines: {
             during: 'DESTROYING',
-            ask: { machines: { operation: 'destroy', in: [...liveMachines, 'DELETED', 'ERROR'] } },
+            ask: { machines: { operation: 'destroy', in: [...liveMachines, 'DELETED', 'ERROR'], input: sameReason } },
           },
           destroyFirewall: {
             during: 'DESTROYING',

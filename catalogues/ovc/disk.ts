@@ -123,7 +123,7 @@ export const disks = disk
       },
       resize: {
         from: ['CREATED', 'ASSIGNED'],
-        input: z.object({ size: z.number() }),
+        input: z.object({ size: z.number().positive() }),
         requires: [
           {
             says: 'the new size is not smaller',
@@ -138,7 +138,7 @@ export const disks = disk
         meaning:
           'Plugged in as recorded and nowhere else; the size that it has is recorded, for shrinking could lose data.',
         from: ['CREATED', 'ASSIGNED'],
-        steps: { settleDisk: { during: 'RESIZING', result: z.object({ size: z.number() }) } },
+        steps: { settleDisk: { during: 'RESIZING', result: z.object({ size: z.number().positive() }) } },
         to: {
           status: previous,
           set: { loose: false, size: ({ results, resource }) => results.settleDisk?.size ?? resource.properties.size },

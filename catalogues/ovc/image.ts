@@ -1,6 +1,6 @@
 // An image that machines are made from. Heal rows are named I1..I4 as in spec 4.3.
 import { previous } from 'homeostat'
-import { bin, forgotten, notInBin, reason } from './recycle-bin.ts'
+import { beginsEnabled, bin, forgotten, notInBin, reason } from './recycle-bin.ts'
 import { account, image, machine } from './resource-types.ts'
 
 const ownAndUnused = [
@@ -33,7 +33,7 @@ export const images = image
     timers: { retention: bin, forgotten },
     moves: [{ from: ['*'], to: 'DESTROYED', by: 'account' }],
     operations: {
-      model: { from: [], steps: {}, to: 'VIRTUAL', onFailure: 'DESTROYED' },
+      model: { from: [], requires: [beginsEnabled], steps: {}, to: 'VIRTUAL', onFailure: 'DESTROYED' },
       build: {
         from: ['VIRTUAL'],
         steps: making,
@@ -42,6 +42,7 @@ export const images = image
       },
       create: {
         from: [],
+        requires: [beginsEnabled],
         steps: making,
         to: 'CREATED',
         onFailure: { undo: true, status: 'DESTROYED', ifUndoFails: 'DESTROYED' },

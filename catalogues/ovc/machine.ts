@@ -180,7 +180,7 @@ export const machines = machine
       },
       limitDisk: {
         from: active,
-        input: z.object({ disk: z.string(), iops: z.number() }),
+        input: z.object({ disk: z.string(), iops: z.number().nonnegative() }),
         requires: [
           {
             says: 'the disk is attached to it',
@@ -201,7 +201,7 @@ export const machines = machine
       },
       resize: {
         from: active,
-        input: z.object({ memory: z.number() }),
+        input: z.object({ memory: z.number().int().positive() }),
         steps: { resizeMachine: { during: 'RESIZING' } },
         to: { status: previous, set: { memory: ({ input }) => input.memory } },
         onFailure: previous,

@@ -5,6 +5,12 @@ import { z } from 'zod'
 /** Why it is asked for; kept in the run's record, so that healing can ask again with it (G4). */
 export const reason = z.object({ reason: z.string().default('') })
 
+/** Handed on to whatever goes with it, so that each of them says why. */
+export const sameReason = ({ input }: { readonly input: { readonly reason: string } }) => ({ reason: input.reason })
+
+/** What nobody has disabled yet: `enabled` follows the status from the beginning. */
+export const beginsEnabled = { enabled: true, says: 'it begins enabled: disable it afterwards' } as const
+
 /** A week in the bin, then it is destroyed; hourly again while that is refused. */
 export const bin = { in: ['DELETED'], after: '7d', ask: 'destroy', again: '1h' } as const
 

@@ -3,7 +3,7 @@ import { resourceType } from 'homeostat'
 import { z } from 'zod'
 
 export const account = resourceType('ovc.account', {
-  properties: z.object({ enabled: z.boolean(), name: z.string().default('') }),
+  properties: z.object({ enabled: z.boolean().default(true), name: z.string().default('') }),
   statuses: {
     stable: { CONFIRMED: 'Open.', DISABLED: 'Closed by an operator.', DELETED: 'In the recycle bin.' },
     transitional: {
@@ -19,7 +19,7 @@ export const account = resourceType('ovc.account', {
 })
 
 export const cloudspace = resourceType('ovc.cloudspace', {
-  properties: z.object({ enabled: z.boolean(), name: z.string().default('') }),
+  properties: z.object({ enabled: z.boolean().default(true), name: z.string().default('') }),
   statuses: {
     stable: {
       VIRTUAL: 'Only a model.',
@@ -48,9 +48,9 @@ export const cloudspace = resourceType('ovc.cloudspace', {
 export const machine = resourceType('ovc.machine', {
   properties: z.object({
     /** False: nobody could be asked whether it is really off (M3). It may not be started then. */
-    verified: z.boolean(),
+    verified: z.boolean().default(true),
     /** In MB. */
-    memory: z.number(),
+    memory: z.number().int().positive(),
     /** Stopped by the maintenance of its node: to be started again with it. */
     restart: z.boolean().default(false),
   }),
@@ -91,9 +91,9 @@ export const machine = resourceType('ovc.machine', {
 export const disk = resourceType('ovc.disk', {
   properties: z.object({
     /** In GB. */
-    size: z.number(),
+    size: z.number().positive(),
     /** 0: not limited. */
-    iops: z.number().default(0),
+    iops: z.number().nonnegative().default(0),
     /** Something with it was cut or failed: nobody knows whether it is plugged in as recorded, nor its size. */
     loose: z.boolean().default(false),
   }),
@@ -124,7 +124,7 @@ export const disk = resourceType('ovc.disk', {
 })
 
 export const image = resourceType('ovc.image', {
-  properties: z.object({ enabled: z.boolean(), system: z.boolean() }),
+  properties: z.object({ enabled: z.boolean().default(true), system: z.boolean().default(false) }),
   statuses: {
     stable: {
       VIRTUAL: 'Only a model.',

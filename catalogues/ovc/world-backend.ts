@@ -53,7 +53,10 @@ export function createWorldBackend(world: World, { nodes = [], bootGb = 1 }: Wor
     ((await world.get(hypervisor(id), caller))?.power ?? 'running') === 'running'
 
   return {
-    async announce() {},
+    // Nothing of it is in the world; it is looked at all the same, so that these steps can be disturbed like any other.
+    async announce(_what, _id, caller) {
+      await world.list({ resource: caller.resource }, caller)
+    },
 
     async createFirewall(_id, name, caller) {
       await world.create({ kind: 'firewall', name }, caller)

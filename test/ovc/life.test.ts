@@ -231,6 +231,23 @@ describe('on the simulated world', () => {
     })
   }, 120_000)
 
+  test('steps that only change the books can be broken like any other, and leave everything as it was', async () => {
+    const world = simulated()
+    await inCloud(world, async (cloud) => {
+      expect(await cloud.make('disk d', { parent: 'a' })).toBe('CREATED')
+      for (const [name, operation, step, status, input] of [
+        ['account a', 'update', 'saveAccount', 'CONFIRMED', { name: 'new' }],
+        ['cloudspace c', 'update', 'saveCloudspace', 'DEPLOYED', { name: 'new' }],
+        ['disk d', 'delete', 'binDisk', 'CREATED', {}],
+      ] as const) {
+        await world.faults.set({ does: 'fail', terminal: true, message: 'the books are closed', on: { step } })
+        expect(await cloud.ask(name, operation, input)).toBe(status)
+        const [kind, id] = name.split(' ') as [string, string]
+        expect((await cloud.engine.explain(`ovc.${kind}`, id)).because.join(' ')).toContain('the books are closed')
+      }
+    })
+  }, 120_000)
+
   test('lost replies, failures and nonsense do nothing twice and leave nothing behind', async () => {
     const world = simulated()
     await inCloud(world, async (cloud) => {
@@ -251,7 +268,7 @@ describe('on the simulated world', () => {
 
       // The firewall cannot be destroyed: the space is, and the sweeper does the rest.
       await world.faults.set({ does: 'fail', terminal: true, on: { step: 'destroyFirewall' } })
-      expect(await cloud.ask('cloudspace c', 'destroy')).toBe('DESTROYED')
+      expect(await cloud.ask('cloudspace c', 'destroy', { withMachines: true })).toBe('DESTROYED')
       await gone(cloud)
     })
   }, 120_000)

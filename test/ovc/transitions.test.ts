@@ -91,6 +91,31 @@ describe('4.2: every transition', () => {
     expect(t.statuses('j', 'l', 'ovc.stack/o')).toEqual(['DESTROYED', 'TOBEDESTROYED', 'ENABLED'])
   })
 
+  test('what is created is enabled until somebody disables it; sizes that cannot be are refused', () => {
+    const t = new CloudTable()
+    const parent = { no: t.get('a').no }
+    const space = { no: t.get('c').no }
+    t.create('ovc.account', 'plain', { properties: {} })
+    expect(t.get('plain').properties).toEqual({ enabled: true, name: '' })
+    t.create('ovc.machine', 'm', { parent: space, properties: { memory: 64 } })
+    expect(t.get('m').properties).toMatchObject({ verified: true })
+    for (const [type, operation, more] of [
+      ['ovc.account', 'create', {}],
+      ['ovc.cloudspace', 'create', { parent }],
+      ['ovc.image', 'create', { parent }],
+      ['ovc.image', 'model', { parent }],
+    ] as const) {
+      const { message } = t.refused(t.creating(type, 'off', { operation, properties: { enabled: false }, ...more }))
+      expect(message).toContain('it begins enabled: disable it afterwards')
+    }
+    for (const size of [0, -3])
+      expect(t.refused(t.creating('ovc.disk', 'd', { parent, properties: { size } })).message).toContain('size: ')
+    for (const memory of [0, -5, 0.5])
+      expect(t.refused(t.creating('ovc.machine', 'n', { parent: space, properties: { memory } })).message).toContain(
+        'memory: ',
+      )
+  })
+
   test('no edge leaves a terminal status, and every status is in some edge', () => {
     for (const lifecycle of Object.values(ovc)) {
       const edges = edgesOf(lifecycle, Object.values(ovc))

@@ -51,12 +51,27 @@ describe('recyclebin_tests', () => {
     }
   })
 
-  test('a cloudspace with machines: refused by the user, deleted by the operator, destroyed with its machines', () => {
+  test('a cloudspace with machines: refused by the user, deleted or destroyed with them by the operator', () => {
+    for (const status of ['RUNNING', 'PAUSED', 'HALTED', 'ERROR']) {
+      const t = new CloudTable()
+      t.put('machine', 'm', status)
+      expect(t.whyNot('c', 'delete')).toContain('its machines are deleted')
+      expect(t.whyNot('c', 'destroy')).toContain(
+        'its machines are in the bin or only models, or to be destroyed with it',
+      )
+      expect(t.statuses('c', 'm')).toEqual(['DEPLOYED', status])
+      expect(t.carryOut('c', 'destroy', { withMachines: true, reason: 'unpaid' })).toBe('DESTROYED')
+      expect(t.status('m')).toBe('DESTROYED')
+      expect(t.eventsOf('m').find(({ kind }) => kind === 'accepted')?.detail?.['input']).toEqual({ reason: 'unpaid' })
+    }
+  })
+
+  test('what is in the bin, or only a model, keeps no cloudspace from being destroyed', () => {
     const t = new CloudTable()
-    t.put('machine', 'm', 'RUNNING')
-    expect(t.whyNot('c', 'delete')).toContain('its machines are deleted')
+    t.put('machine', 'm', 'DELETED')
+    t.put('machine', 'v', 'VIRTUAL')
     expect(t.carryOut('c', 'destroy')).toBe('DESTROYED')
-    expect(t.status('m')).toBe('DESTROYED')
+    expect(t.statuses('m', 'v')).toEqual(['DESTROYED', 'DESTROYED'])
   })
 
   test('deleting a DEPLOYING cloudspace fails', () => {
@@ -66,7 +81,9 @@ describe('recyclebin_tests', () => {
     expect(t.refused(t.asking('c', 'destroy')).code).toBe('operation_in_progress')
   })
 
-  test('a cloudspace is not restored while its account is deleted, nor twice, nor after it is destroyed', () => {
+  test('a cloudspace is not restored while its account is deleted or disabled, nor twice, nor after it is destroyed', () => {
+    const closed = new CloudTable({ account: 'DISABLED', cloudspace: 'DELETED' })
+    expect(closed.whyNot('c', 'restore')).toContain('account')
     const t = new CloudTable({ account: 'DELETED', cloudspace: 'DELETED' })
     expect(t.whyNot('c', 'restore')).toContain('account')
     t.carryOut('a', 'restore')

@@ -5,7 +5,7 @@ import { sweeperOf, type Guard, type World } from 'homeostat/worlds'
 import type { Backend, LeaseDates, Reserved } from './backend.ts'
 
 const mib = 2 ** 20
-export const leaseType = 'blazar.lease'
+const leaseType = 'blazar.lease'
 
 /** Upstream's plugin for instances cannot change what it has reserved (1.6). */
 const unchangeable = 'flavor:instance'

@@ -17,7 +17,7 @@ import type { ClientCounts } from './messages.ts'
 import { Proxy } from './proxy.ts'
 import { scheduleOf, type Fault, type FaultKind, type Planned } from './schedule.ts'
 import { engineSettings, lifecycles, schema } from './systems.ts'
-import { pause, until } from './waiting.ts'
+import { pause, until } from '../waiting.ts'
 import { watch } from './watch.ts'
 import { killChildren, LoadClient, WorkerPool } from './worker-pool.ts'
 

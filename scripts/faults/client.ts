@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { seededRandom, type Random } from '../../src/base/random.ts'
 import { ground, userOf, type Wish } from './load.ts'
 import type { Acknowledged, Asked, ClientCounts, ClientOrders, Told } from './messages.ts'
-import { pause } from './waiting.ts'
+import { pause } from '../waiting.ts'
 
 const orders = JSON.parse(process.env['FAULTS_CLIENT']!) as ClientOrders
 const patienceMs = 4_000

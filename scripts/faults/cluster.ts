@@ -6,7 +6,7 @@ import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileS
 import { join } from 'node:path'
 import pg from 'pg'
 import { freePort, PostgresServer, startPostgres, temporaryForServers } from '../../test/postgres/server.ts'
-import { pause, until } from './waiting.ts'
+import { pause, until } from '../waiting.ts'
 
 const settings: Readonly<Record<string, string>> = {
   synchronous_commit: 'on',

@@ -31,7 +31,7 @@ export class Frames {
 export const typeOf = (frame: Buffer): string => String.fromCharCode(frame[0]!)
 
 /** The prepared statement that a Bind message names. */
-export function statementOf(frame: Buffer): string {
+function statementOf(frame: Buffer): string {
   if (typeOf(frame) !== 'B') return ''
   const portalEnd = frame.indexOf(0, 5)
   const end = frame.indexOf(0, portalEnd + 1)

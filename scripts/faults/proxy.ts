@@ -2,7 +2,7 @@
 // of a commit's exchange, hold everything up for a while, make everything slow, or let connections go dead without a word.
 import { createServer, connect, type Server, type Socket } from 'node:net'
 import { Frames, isCommit, typeOf } from './frames.ts'
-import { pause } from './waiting.ts'
+import { pause } from '../waiting.ts'
 
 /** Where a commit's exchange is cut: at the message that is this part of the way through the request or the reply. */
 export interface Cut {

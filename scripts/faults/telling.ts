@@ -37,7 +37,7 @@ export interface Summary {
   readonly seed: number
 }
 
-export function summaryOf(
+function summaryOf(
   { verdict, done, evidence, fenced, settleMs, boundMs, killedInFailOvers }: Outcome,
   seed: number,
 ): Summary {

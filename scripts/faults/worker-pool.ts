@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ClientCounts, ClientOrders, WorkerOrders } from './messages.ts'
-import { pause } from './waiting.ts'
+import { pause } from '../waiting.ts'
 
 const living = new Set<ChildProcess>()
 

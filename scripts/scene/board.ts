@@ -21,7 +21,7 @@ function rowOf(resource: Resource, context: BoardContext): string {
   return `  ${id.padEnd(10)} ${statusText(status, 12)} ${diskText(resource, context)} ${ownerText(resource, context)}`
 }
 
-export function statusText(status: string, length = 0): string {
+function statusText(status: string, length = 0): string {
   const text = status.padEnd(length)
   if (status === 'Ready') return paint('green', text)
   if (status === 'Broken') return paint('red', text)

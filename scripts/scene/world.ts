@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Driver } from 'homeostat'
 import { databases } from '../../examples/database.ts'
 
-export const bytesPerGb = 1024
+const bytesPerGb = 1024
 
 export const diskFile = (folder: string, name: string): string => join(folder, 'disks', name)
 

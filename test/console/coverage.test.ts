@@ -42,7 +42,7 @@ interface Button {
   readonly words: string
 }
 
-export function buttonsOf({ name, text }: { readonly name: string; readonly text: string }): Button[] {
+function buttonsOf({ name, text }: { readonly name: string; readonly text: string }): Button[] {
   return [...text.matchAll(/<(button|ActButton|AskButton|Copy)\b/g)].flatMap(({ index, 1: element }) => {
     const end = endOfTag(text, index)
     const tag = text.slice(index, end)

@@ -88,7 +88,7 @@ export async function audit(folder: string, acknowledged: readonly Acknowledged[
   })
 }
 
-export function integrityOf(file: string): string[] {
+function integrityOf(file: string): string[] {
   const db = new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
   try {
     return db
@@ -106,7 +106,7 @@ const restless = ({ resources }: Seen): string[] =>
     .map(({ id, status, run }) => `${id} is ${status} with ${run === null ? 'no run' : `a run of ${run.operation}`}`)
 
 /** Numbered 1, 2, 3 ...; chained per resource; epochs never go back; the last one says where the resource stands. */
-export function eventFaults({ resources, events }: Seen): string[] {
+function eventFaults({ resources, events }: Seen): string[] {
   const faults: string[] = []
   const last = new Map<number, StoredEvent>()
   events.forEach((event, index) => {
@@ -146,7 +146,7 @@ async function acknowledgementFaults(
 }
 
 /** Files, payments and records agree exactly, in both directions. */
-export function fileFaults({ resources, events }: Seen, world: World): string[] {
+function fileFaults({ resources, events }: Seen, world: World): string[] {
   const faults: string[] = []
   const claimed = new Set<string>()
   const imported = new Set(events.filter(({ kind }) => kind === 'imported').map(({ no }) => no))

@@ -6,7 +6,7 @@ import type { Resource } from '../../src/decision/state.ts'
 import type { WorkerRow } from '../../src/store/store.ts'
 import { audit, readAll, untilSettled, withStore } from './audit.ts'
 import { freshFolder } from './client.ts'
-import { until } from './in-turn.ts'
+import { until } from '../../scripts/waiting.ts'
 import { endAll, WorkerHandle } from './worker-handle.ts'
 import { World } from './world.ts'
 

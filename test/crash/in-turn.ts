@@ -9,12 +9,3 @@ export async function inTurn<T>(items: readonly T[], atOnce: number, work: (item
     }),
   )
 }
-
-/** Waits until it holds, at most so long. */
-export async function until(what: string, withinMs: number, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const begun = performance.now()
-  while (!(await holds())) {
-    if (performance.now() - begun > withinMs) throw new Error(`not within ${withinMs} ms: ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}

@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest'
 import { seededRandom, type Random } from '../../src/base/random.ts'
 import { audit, callsByKey, readAll, withStore } from './audit.ts'
 import { Client, freshFolder } from './client.ts'
-import { until } from './in-turn.ts'
+import { until } from '../../scripts/waiting.ts'
 import { endAll } from './worker-handle.ts'
 import { World } from './world.ts'
 

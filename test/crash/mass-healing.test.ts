@@ -6,7 +6,7 @@ import type { StoredEvent } from '../../src/decision/state.ts'
 import type { PreviewRow } from '../../src/engine/heal-control.ts'
 import { audit, untilSettled, withStore } from './audit.ts'
 import { Client, freshFolder } from './client.ts'
-import { until } from './in-turn.ts'
+import { until } from '../../scripts/waiting.ts'
 import { endAll, WorkerHandle } from './worker-handle.ts'
 import { World } from './world.ts'
 

@@ -2,7 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { resolve } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { until } from './in-turn.ts'
+import { until } from '../../scripts/waiting.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const living = new Set<ChildProcess>()

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { audit, untilSettled } from './audit.ts'
 import { Client, freshFolder } from './client.ts'
-import { until } from './in-turn.ts'
+import { until } from '../../scripts/waiting.ts'
 import { endAll, WorkerHandle } from './worker-handle.ts'
 import { World } from './world.ts'
 

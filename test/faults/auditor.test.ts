@@ -13,7 +13,7 @@ import { openFarWorld } from '../../scripts/faults/far-world.ts'
 import { isClean, judge, type Verdict } from '../../scripts/faults/judge.ts'
 import type { Acknowledged } from '../../scripts/faults/messages.ts'
 import { driversOn, engineSettings, lifecycles, schema } from '../../scripts/faults/systems.ts'
-import { until } from '../../scripts/faults/waiting.ts'
+import { until } from '../../scripts/waiting.ts'
 import { watch } from '../../scripts/faults/watch.ts'
 import { startPostgres, type PostgresServer } from '../postgres/server.ts'
 

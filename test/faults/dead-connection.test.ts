@@ -9,7 +9,7 @@ import { addressOf } from '../../src/store/postgres/address.ts'
 import { Wire } from '../../src/store/postgres/wire.ts'
 import { sampleBatch, sampleKinds, sampleResource } from '../../src/testing/store-samples.ts'
 import { Proxy } from '../../scripts/faults/proxy.ts'
-import { until } from '../../scripts/faults/waiting.ts'
+import { until } from '../../scripts/waiting.ts'
 import { root, Terminal } from '../cli/terminal.ts'
 import { startPostgres, type PostgresServer } from '../postgres/server.ts'
 

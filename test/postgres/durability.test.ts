@@ -1,6 +1,7 @@
 // An acknowledgement says that a change is as durable as was asked for. Here the synchronous standby is never there: whoever says "yes"
 // is wrong, also when somebody makes the server stop waiting for it.
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { until } from '../../scripts/waiting.ts'
 import { openPostgresStore } from '../../src/postgres.ts'
 import { commitSettings } from '../../src/store/postgres/statements.ts'
 import type { CommitAnswer } from '../../src/store/store.ts'
@@ -15,13 +16,15 @@ beforeAll(async () => {
 })
 afterAll(() => server.remove())
 
-const until = async (holds: () => Promise<boolean>) => {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5))
-}
+const withinMs = 50_000
 const expectStandby = async (name: string) => {
   await ask(server, `alter system set synchronous_standby_names = '${name}'`)
   await ask(server, 'select pg_reload_conf()')
-  await until(async () => (await ask(server, 'show synchronous_standby_names'))[0] === name)
+  await until(
+    'the server knows its standby',
+    withinMs,
+    async () => (await ask(server, 'show synchronous_standby_names'))[0] === name,
+  )
 }
 /** Backends that wait for the standby. */
 const waiting = async () =>
@@ -38,11 +41,15 @@ async function cancelled(): Promise<{ early: CommitAnswer | 'none'; late: Commit
   let early: CommitAnswer | 'none' = 'none'
   const committing = Promise.resolve(store.commit(sampleBatch([{ before: null, after: sampleResource(2) }])))
   void committing.then((answer) => (early = answer))
-  await until(async () => (await waiting()).length === 1)
+  await until('a commit waits for the standby', withinMs, async () => (await waiting()).length === 1)
   const [first] = await waiting()
   await ask(server, `select pg_cancel_backend(${first})`)
   // Either it is answered now, or somebody else waits for the standby in order to find out.
-  await until(async () => early !== 'none' || (await waiting()).some((pid) => pid !== first))
+  await until(
+    'another waits, or it was answered',
+    withinMs,
+    async () => early !== 'none' || (await waiting()).some((pid) => pid !== first),
+  )
   const seen = early
   await expectStandby('')
   const late = await committing
@@ -75,7 +82,7 @@ test('an answer that repeats an earlier one waits for the standby too; beats do 
   await expectStandby('ghost')
   let isAnswered = false
   const again = Promise.resolve(store.commit(sampleBatch([]))).then(() => (isAnswered = true))
-  await until(async () => (await waiting()).length === 1)
+  await until('a commit waits for the standby', withinMs, async () => (await waiting()).length === 1)
   expect(await store.beat({ no, leaseMs: 60_000, now: 0 })).toBe(true)
   expect(isAnswered).toBe(false)
   await expectStandby('')

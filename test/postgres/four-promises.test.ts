@@ -1,6 +1,7 @@
 // The four promises that PostgreSQL does not give by itself, each with its control: the same test with the protection taken away must
 // see the promise broken, else it would prove nothing.
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { until } from '../../scripts/waiting.ts'
 import type { Resource } from '../../src/decision/state.ts'
 import { openPostgresStore, type PostgresStore } from '../../src/postgres.ts'
 import { resolverStatements } from '../../src/store/postgres/committer.ts'
@@ -178,13 +179,11 @@ async function blockFeed(schema: string): Promise<{ release(after: Promise<unkno
   }
 }
 
-const until = async (holds: () => Promise<boolean>) => {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5))
-}
+const withinMs = 50_000
 
 /** A commit waits for the feed. */
 const waiting = (schema: string) =>
-  until(async () => {
+  until('a commit waits for the feed', withinMs, async () => {
     const sql = `select count(*) from pg_locks l join pg_class c on c.oid = l.relation join pg_namespace n on n.oid = c.relnamespace
       join pg_stat_activity a on a.pid = l.pid where n.nspname = '${schema}' and c.relname = 'feed' and a.wait_event_type = 'Lock'`
     return Number((await ask(server, sql))[0]) > 0
@@ -192,7 +191,7 @@ const waiting = (schema: string) =>
 
 /** No transaction on the schema is under way any more. */
 const noneUnderWay = (schema: string) =>
-  until(async () => {
+  until('no transaction is under way', withinMs, async () => {
     const sql = `select count(*) from pg_locks l join pg_class c on c.oid = l.relation join pg_namespace n on n.oid = c.relnamespace
       where n.nspname = '${schema}' and l.mode = 'RowExclusiveLock'`
     return Number((await ask(server, sql))[0]) === 0

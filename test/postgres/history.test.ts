@@ -1,6 +1,7 @@
 // History: partitions are made as they are needed, and what is old goes, but nothing of a live run.
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { until } from '../../scripts/waiting.ts'
 import { openPostgresStore } from '../../src/postgres.ts'
 import { retentionPromises } from '../../src/testing/store-retention-promises.ts'
 import { sampleBatch, sampleEvent, sampleKinds, sampleResource } from '../../src/testing/store-samples.ts'
@@ -23,9 +24,7 @@ const partitions = async (schema: string) =>
     server,
     `select inhrelid::regclass::text from pg_inherits where inhparent = '${schema}.event'::regclass order by 1`,
   )
-const until = async (holds: () => Promise<boolean>) => {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5))
-}
+const withinMs = 50_000
 
 retentionPromises(open)
 
@@ -40,7 +39,7 @@ test('while one process removes, another has nothing to do', async () => {
   await other.query('select pg_advisory_lock($1)', [0x4869_7374])
   expect(await store.removeHistory({ before: 1_500 })).toEqual({ events: 0, runs: 0, keys: 0, late: 0 })
   await other.end()
-  await until(async () => (await store.removeHistory({ before: 1_500 })).events === 1)
+  await until('the rest is removed', withinMs, async () => (await store.removeHistory({ before: 1_500 })).events === 1)
   await store.close()
 })
 
@@ -53,12 +52,12 @@ test('partitions are made ahead of the events, and dropped whole', async () => {
   }
   await commit(1, 1_000)
   const first = [`${schema}.event_from_0`, `${schema}.event_rest`]
-  await until(async () => (await partitions(schema)).length === 2)
+  await until('the first partition is made', withinMs, async () => (await partitions(schema)).length === 2)
   expect(await partitions(schema)).toEqual(first)
   // As if three and a half million events had been written.
   await ask(server, `update ${schema}.feed set events = 3500000`)
   let no = 10
-  await until(async () => {
+  await until('the next partition is made', withinMs, async () => {
     await commit(++no, 2_000)
     return (await partitions(schema)).length === 3
   })

@@ -1,5 +1,6 @@
 // The server goes away and comes back while an engine works: what was acknowledged is there, and everything goes on by itself.
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { until } from '../../scripts/waiting.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { seededRandom } from '../../src/base/random.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
@@ -34,9 +35,8 @@ async function open(schema: string): Promise<{ engine: Engine; store: PostgresSt
   return { engine, store }
 }
 
-const until = async (holds: () => Promise<boolean>) => {
-  while (!(await holds().catch(() => false))) await new Promise((resolve) => setTimeout(resolve, 20))
-}
+/** Whoever asks while the server is away asks again. */
+const comesTrue = (what: string, holds: () => Promise<boolean>) => until(what, 50_000, () => holds().catch(() => false))
 
 /** Asks for boxes one after another, each under a key of its own until it is acknowledged. */
 async function createBoxes(engine: Engine, prefix: string, count: number): Promise<string[]> {
@@ -72,7 +72,7 @@ test.each(['crash', 'stop'] as const)(
   async (how) => {
     const { engine, store } = await open(`restart_${how}`)
     await engine.create('bench.rack', { id: 'r', properties: {} }, { by: 'test' })
-    await until(async () => (await engine.get('bench.rack', 'r'))?.status === 'Standing')
+    await comesTrue('the rack stands', async () => (await engine.get('bench.rack', 'r'))?.status === 'Standing')
     const before = await createBoxes(engine, 'before', 20)
     const during = createBoxes(engine, 'during', 100)
     if (how === 'crash') await server.crash()
@@ -81,7 +81,7 @@ test.each(['crash', 'stop'] as const)(
     const after = await createBoxes(engine, 'after', 20)
     const all = [...before, ...(await during), ...after]
     expect(all).toHaveLength(140)
-    await until(allReady(engine, all))
+    await comesTrue('all boxes are ready', allReady(engine, all))
     const events = await store.events(0, 10_000)
     expect(events.map(({ n }) => n)).toEqual(events.map((_, i) => i + 1))
     const accepted = events.filter(({ kind }) => kind === 'accepted')
@@ -94,17 +94,17 @@ test.each(['crash', 'stop'] as const)(
 test('connections that are ended one by one are replaced', async () => {
   const { engine, store } = await open('ended')
   await engine.create('bench.rack', { id: 'r', properties: {} }, { by: 'test' })
-  await until(async () => (await engine.get('bench.rack', 'r'))?.status === 'Standing')
+  await comesTrue('the rack stands', async () => (await engine.get('bench.rack', 'r'))?.status === 'Standing')
   const made: string[] = []
   for (let round = 0; round < 5; round++) {
     const creating = createBoxes(engine, `round${round}-`, 20)
     await ask(server, `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'homeostat'`)
     made.push(...(await creating))
   }
-  await until(allReady(engine, made))
+  await comesTrue('all boxes are ready', allReady(engine, made))
   expect(made).toHaveLength(100)
   // It is still seen to live: the lock was taken again.
-  await until(async () =>
+  await comesTrue('the worker is seen to live', async () =>
     (await store.workers(0)).some(({ no, state }) => no === engine.incarnation && state === 'live'),
   )
   await engine.stop()

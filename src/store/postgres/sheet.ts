@@ -43,7 +43,7 @@ const change = {
  * Columns by name, with their types. The first tells rows apart and is never null. What is stored depends on the statements, not on
  * these: they may change.
  */
-export const specs = {
+const specs = {
   steps: step,
   /** A step that also changes what there seldom is. */
   ledgerSteps: { ...step, wake: 'float8', orphans: 'int4', extra: 'text' },

@@ -1,6 +1,7 @@
-// Waiting, in the harness: for a time, or for something to hold.
+// Waiting, in scripts and tests: for a time, or for something to hold.
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms))
 
+/** Throws when it does not hold within the time. */
 export async function until(what: string, withinMs: number, holds: () => boolean | Promise<boolean>): Promise<void> {
   const end = performance.now() + withinMs
   while (!(await holds())) {

@@ -1,24 +1,20 @@
-// Destroys, or lists, what exists in the real world and nobody owns: orphans of the ledger, and things in a driver's inventory
-// that no ledger names. An orphan is claimed first, so that only one sweeper is at it; from one whose incarnation is gone it is taken
-// over. Destroying twice does no harm.
+// Destroys, or lists, what exists in the real world and nobody owns: orphans of the ledger, and by `strays.ts` what no ledger names. An
+// orphan is claimed first, so that only one sweeper is at it; from one whose incarnation is gone it is taken over. Destroying twice does
+// no harm.
 import type { Clock, Millis } from '../base/clock.ts'
 import { HomeostatError } from '../base/errors.ts'
-import type { Ask } from '../decision/situation.ts'
 import type { Incarnation, LedgerEntry, Resource } from '../decision/state.ts'
 import { sweepLeaseMs } from '../decision/sweep-orphan.ts'
-import type { Sweeper as SweeperDriver } from '../lifecycle/driver.ts'
 import type { Plans } from '../lifecycle/plan.ts'
 import type { Beside, Store, Write } from '../store/store.ts'
 import type { BesideOf } from './beside.ts'
-import { outcomeOfThrown } from './call-outcome.ts'
 import type { Door } from './door.ts'
-import { Abort } from './driver-call.ts'
-import { keepText } from './json-result.ts'
 import type { LeaseKeeper } from './lease-keeper.ts'
 import type { Log } from './log.ts'
-import { askNamed } from './read.ts'
 import { Rhythm } from './rhythm.ts'
 import type { AnyDriver } from './run-step.ts'
+import { Strays, type Stray } from './strays.ts'
+import { SweeperCalls } from './sweeper-calls.ts'
 
 export type SweepPolicy = 'sweep' | 'list'
 
@@ -40,14 +36,6 @@ export interface SweeperOptions {
   readonly strayGraceMs: number
 }
 
-/** A thing in a driver's inventory that no ledger names. */
-export interface Stray {
-  readonly type: string
-  readonly kind: string
-  readonly name: string
-  readonly firstSeenAt: Millis
-}
-
 /** What is written beside the two commits of a sweep: before the driver is called, and after. */
 export interface SweepNoted {
   readonly begun?: BesideOf
@@ -56,28 +44,26 @@ export interface SweepNoted {
 
 const pageSize = 200
 const atOnce = 8
-const destroyMs = 60_000
-/** Of one type, in all its pages. */
-const inventoryMs = 600_000
 const retryFirstMs = 30_000
 const retryAtMostMs = 3_600_000
 
 export class Sweeper {
   readonly #options: SweeperOptions
   readonly #rhythm: Rhythm
-  readonly #aborts = new Set<Abort>()
+  readonly #calls: SweeperCalls
   /** Orphans that could not be destroyed: tries so far, and when the next one is. */
   readonly #failed = new Map<string, { tries: number; nextAt: Millis }>()
-  readonly #strays = new Map<string, Stray>()
+  readonly #strays: Strays
   #inventoryAt = -Infinity
   /** Under way beside the sweeping: a driver that takes long for its inventory holds up nobody's orphans. */
   #comparing: Promise<void> | null = null
-  #isStopping = false
   readonly figures = { swept: 0, failed: 0 }
 
   constructor(options: SweeperOptions) {
     this.#options = options
-    const { clock, log } = options
+    const { clock, log, drivers, policyOf } = options
+    this.#calls = new SweeperCalls(drivers, clock)
+    this.#strays = new Strays({ ...options, calls: this.#calls, mayDestroy: (type) => policyOf(type) === 'sweep' })
     this.#rhythm = new Rhythm({
       clock,
       log,
@@ -93,15 +79,14 @@ export class Sweeper {
   }
 
   async stop(): Promise<void> {
-    this.#isStopping = true
     const stopped = this.#rhythm.stop()
-    for (const abort of this.#aborts) abort.abort('the sweeper stops')
+    this.#calls.stop()
     await stopped
     await this.#comparing
   }
 
   get strays(): readonly Stray[] {
-    return [...this.#strays.values()]
+    return this.#strays.all
   }
 
   /** A worker is gone, and with it perhaps a sweep. */
@@ -124,12 +109,12 @@ export class Sweeper {
       await this.#sweepAll(
         found.flatMap((resource) => this.#sweepable(resource, gone).map((entry) => ({ resource, entry }))),
       )
-      if (found.length < pageSize || this.#isStopping) break
+      if (found.length < pageSize || this.#calls.isStopping) break
       after = found.at(-1)!.no
     }
     if (this.#comparing === null && clock.monotonic() - this.#inventoryAt >= inventoryEveryMs) {
       this.#inventoryAt = clock.monotonic()
-      this.#comparing = this.#compareInventories()
+      this.#comparing = this.#strays.compareAll().finally(() => (this.#comparing = null))
     }
     return Math.min(sweepEveryMs, this.#nextRetryMs())
   }
@@ -156,7 +141,7 @@ export class Sweeper {
 
   #sweepable(resource: Resource, gone: ReadonlySet<Incarnation>): readonly LedgerEntry[] {
     const { clock, policyOf, me } = this.#options
-    if (policyOf(resource.type) !== 'sweep' || this.#driverOf(resource.type) === undefined) return []
+    if (policyOf(resource.type) !== 'sweep' || !this.#calls.canDestroy(resource.type)) return []
     return resource.ledger.filter((entry) => {
       if ((this.#failed.get(entry.name)?.nextAt ?? 0) > clock.now()) return false
       if (entry.state === 'orphaned') return true
@@ -165,12 +150,8 @@ export class Sweeper {
     })
   }
 
-  #driverOf(type: string): SweeperDriver | undefined {
-    return this.#options.drivers.get(type)?.sweeper
-  }
-
   async #sweepAll(orphans: readonly { readonly resource: Resource; readonly entry: LedgerEntry }[]): Promise<void> {
-    for (let i = 0; i < orphans.length && !this.#isStopping; i += atOnce) {
+    for (let i = 0; i < orphans.length && !this.#calls.isStopping; i += atOnce) {
       // Whoever else has taken one sweeps it.
       await Promise.all(
         orphans.slice(i, i + atOnce).map(({ resource, entry }) => this.#sweep(resource, entry).catch(takenByAnother)),
@@ -182,7 +163,7 @@ export class Sweeper {
   async sweepNow(resource: Resource, name: string, by: string, noted: SweepNoted = {}): Promise<string | null> {
     const entry = resource.ledger.find((one) => one.name === name)
     if (entry === undefined) throw new HomeostatError('orphan_not_found', `The ledger has no orphan '${name}'.`)
-    if (this.#driverOf(resource.type) === undefined)
+    if (!this.#calls.canDestroy(resource.type))
       throw new HomeostatError('worker_absent', `The driver of ${resource.type} has no sweeper here.`)
     return this.#sweep(resource, entry, by, noted)
   }
@@ -204,7 +185,7 @@ export class Sweeper {
     // This process may have stood still since, past its lease: then another has taken the orphan over.
     if (!lease.mayStart())
       throw new HomeostatError('lease_lost', `The worker that took '${entry.name}' lost its lease; another sweeps it.`)
-    const fault = await this.#destroy(resource.type, entry)
+    const fault = await this.#calls.destroy(resource.type, entry)
     const how = fault === null ? 'swept' : 'sweepFailed'
     this.#count(entry.name, fault)
     const ended = { kind: 'orphanEnded', no, name: entry.name, how, sweeper: me, reason: fault ?? '', by } as const
@@ -223,112 +204,9 @@ export class Sweeper {
     const waitMs = Math.min(retryAtMostMs, retryFirstMs * 2 ** Math.min(tries - 1, 20))
     this.#failed.set(name, { tries, nextAt: this.#options.clock.now() + waitMs })
   }
-
-  /** Null: it is gone. Else why it could not be destroyed. */
-  async #destroy(type: string, thing: Pick<LedgerEntry, 'kind' | 'name' | 'ref'>): Promise<string | null> {
-    const { kind, name, ref } = thing
-    const driver = this.#driverOf(type)!
-    try {
-      await this.#limited(destroyMs, (signal) => driver.destroy({ kind, name, ref, key: `sweep/${name}`, signal }))
-      return null
-    } catch (thrown) {
-      if (thrown instanceof TooLate) return 'it was not destroyed in time'
-      const outcome = outcomeOfThrown('destroy', thrown)
-      return 'reason' in outcome ? outcome.reason : 'it could not be destroyed'
-    }
-  }
-
-  /** A call that takes too long is given up, and every one when the sweeper stops: also of a driver that ignores its signal. */
-  async #limited<T>(ms: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const abort = new Abort()
-    this.#aborts.add(abort)
-    let cancel = () => {}
-    const tooLate = new Promise<never>((_, reject) => {
-      abort.signal.addEventListener('abort', () => reject(new TooLate()), { once: true })
-      cancel = this.#options.clock.after(ms, () => abort.abort('it took too long'))
-    })
-    if (this.#isStopping) abort.abort('the sweeper stops')
-    try {
-      return await Promise.race([tooLate, call(abort.signal)])
-    } finally {
-      cancel()
-      this.#aborts.delete(abort)
-    }
-  }
-
-  async #compareInventories(): Promise<void> {
-    for (const { type } of this.#options.plans.all) {
-      if (this.#isStopping) break
-      await this.#compareInventory(type).catch((error: unknown) =>
-        this.#options.log('warn', 'the inventory could not be compared', { type, error }),
-      )
-    }
-    this.#comparing = null
-  }
-
-  /** What the driver has, against what the ledgers name. */
-  async #compareInventory(type: string): Promise<void> {
-    const { clock, log, policyOf, strayGraceMs } = this.#options
-    const driver = this.#driverOf(type)
-    if (driver?.inventory === undefined) return
-    let things
-    try {
-      things = await this.#limited(inventoryMs, (signal) => driver.inventory!({ signal }))
-    } catch (error) {
-      if (!this.#isStopping) log('warn', 'the inventory could not be read', { type, error })
-      return
-    }
-    const named = await this.#namedByLedgers(things.map((thing) => thing.name))
-    const seen = new Set<string>()
-    for (const { kind, name, ref } of things) {
-      if (named.has(name)) continue
-      const at = `${type} ${name}`
-      seen.add(at)
-      const stray = this.#strays.get(at) ?? { type, kind, name: keepText(name, 500), firstSeenAt: clock.now() }
-      if (!this.#strays.has(at)) log('warn', 'something exists that no ledger names', { type, kind, name })
-      this.#strays.set(at, stray)
-      // Only what carries a name of ours is ever destroyed: the rest is somebody else's.
-      const isOurs = partsOf(name)?.type === type
-      if (this.#isStopping) return
-      if (!isOurs || policyOf(type) !== 'sweep' || stray.firstSeenAt + strayGraceMs > clock.now()) continue
-      const fault = await this.#destroy(type, { kind, name, ref: (ref ?? null) as LedgerEntry['ref'] })
-      log('warn', fault === null ? 'destroyed what no ledger named' : 'could not destroy a stray', {
-        type,
-        name,
-        fault,
-      })
-      if (fault === null) seen.delete(at)
-    }
-    for (const [at, stray] of this.#strays) if (stray.type === type && !seen.has(at)) this.#strays.delete(at)
-  }
-
-  async #namedByLedgers(names: readonly string[]): Promise<ReadonlySet<string>> {
-    const named = new Set<string>()
-    for (let i = 0; i < names.length; i += pageSize) {
-      const asks: Ask[] = []
-      for (const name of names.slice(i, i + pageSize)) {
-        const parts = partsOf(name)
-        if (parts !== null) asks.push(askNamed(parts.type, parts.id))
-      }
-      for (const answer of asks.length === 0 ? [] : await this.#options.store.load(asks)) {
-        for (const entry of (answer as Resource | null)?.ledger ?? []) named.add(entry.name)
-      }
-    }
-    return named
-  }
-}
-
-class TooLate extends Error {
-  override readonly message = 'it took too long'
 }
 
 function takenByAnother(error: unknown): null {
   if (error instanceof HomeostatError) return null
   throw error
-}
-
-/** The parts of a ledger name, `type/id/kind/n`; null when it is none. */
-function partsOf(name: string): { readonly type: string; readonly id: string } | null {
-  const parts = name.split('/')
-  return parts.length === 4 && /^\d+(-\d+)?$/.test(parts[3]!) ? { type: parts[0]!, id: parts[1]! } : null
 }

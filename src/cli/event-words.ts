@@ -22,9 +22,11 @@ export function eventWords({ kind, detail }: Told): string {
       return `${foundWords[text('found')] ?? text('found')}; it goes on${given['phase'] === 'probe' ? ', after asking whether the cut call happened' : ''}`
     case 'probed':
       return `${text('probe')} of ${text('step')} says ${text('answer')}${given['repeated'] === true ? ': the call is made again' : ''}`
+    case 'stepAgain':
+      return `${calledIn(text)} is not finished; it is looked at again`
     case 'attemptFailed':
     case 'failed':
-      return `${text('step')} failed: ${text('reason')}`
+      return `${calledIn(text)} failed: ${text('reason')}`
     case 'undone':
       return `${text('undone')} is undone`
     case 'progressed':
@@ -37,6 +39,9 @@ export function eventWords({ kind, detail }: Told): string {
         .join(', ')
   }
 }
+
+/** What was called: a probe, of a step or of healing, or the step itself. A cancelled run names neither. */
+const calledIn = (text: (name: string) => string): string => text('probe') || text('step') || 'it'
 
 function landedWords(given: Detail, text: (name: string) => string): string {
   if (given['undone'] !== undefined) return `${text('undone')} is undone; ${text('description')}`

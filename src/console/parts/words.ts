@@ -36,15 +36,17 @@ const way = ({ from, to }: Event): string => (from === to || from === '' ? to : 
 
 export function eventWords(event: Event): string {
   const { step = '', next = '', attempt, reason = '', operation = '', failed, skip, undone } = detailOf(event)
+  // A probe, of a step or of healing, or the step itself.
+  const called = detailOf(event).probe ?? (step === '' ? 'it' : step)
   switch (event.kind) {
     case 'accepted':
       return `${operation} accepted, ${way(event)}${next === '' ? '' : `, first step ${next}`}`
     case 'stepDone':
       return `${step} done, ${way(event)}${next === '' ? '' : `, next ${next}`}`
     case 'stepAgain':
-      return `${step} is not finished; it is looked at again`
+      return `${called} is not finished; it is looked at again`
     case 'attemptFailed':
-      return `${step} failed at attempt ${attempt ?? ''}: ${reason}`
+      return `${called} failed${attempt === undefined ? '' : ` at attempt ${attempt}`}: ${reason}`
     case 'outcomeUnknown':
       return `${step}: nobody knows whether the call was made`
     case 'landed':
@@ -58,7 +60,7 @@ export function eventWords(event: Event): string {
           ].join('')
         : `${skip === true ? `${step} skipped: ${reason}; ` : ''}${operation} ended, ${way(event)}`
     case 'failed':
-      return `${step === '' ? 'it' : step} failed for good: ${reason}; ${way(event)}`
+      return `${called} failed for good: ${reason}; ${way(event)}`
     case 'undone':
       return `${undone ?? 'a step'} undone, ${way(event)}`
     case 'added':

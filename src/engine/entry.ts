@@ -1,5 +1,5 @@
 // One cached resource of the working set, and the lists of resources that refer to it.
-import type { No, Resource } from '../decision/state.ts'
+import { numberOfGeneratedId, type No, type Resource } from '../decision/state.ts'
 import type { Plans } from '../lifecycle/plan.ts'
 
 /** One resource: one object, so that a command costs no more than a look-up or two. */
@@ -97,7 +97,7 @@ function placeOf(list: readonly No[], no: No): number {
   return low
 }
 
-/** Ids given by users never begin like this. */
-export const isGenerated = (resource: Resource): boolean => resource.id.startsWith('~')
+/** Found by its number alone. Those that a run has added begin like it, and are found by name: `~2s.nodes.1-0-0`. */
+export const isGenerated = (resource: Resource): boolean => numberOfGeneratedId(resource.id) !== null
 
 export const nameOf = (type: string, id: string): string => `${type}\u0000${id}`

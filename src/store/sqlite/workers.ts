@@ -103,7 +103,8 @@ export class Workers {
   private unlock(no: Incarnation): void {
     this.locks.get(no)?.close()
     this.locks.delete(no)
-    rmSync(lockFile(this.file, no), { force: true })
+    // A process that was killed leaves the journal of its lock behind.
+    for (const file of [lockFile(this.file, no), `${lockFile(this.file, no)}-journal`]) rmSync(file, { force: true })
   }
 
   private write<T>(work: () => T): T {

@@ -76,8 +76,8 @@ async function main(folder: string, endedMost: number): Promise<void> {
     scripts(engine.client('ann')).map(async (script) => {
       for (const ask of script) {
         const { run } = await ask()
-        say(`accepted ${run.id}`)
-        await engine.waitForRun(run.id, { timeoutMs: 60_000 })
+        say(`accepted ${run!.id}`)
+        await engine.waitForRun(run!.id, { timeoutMs: 60_000 })
         if (++ended === endedMost) setTimeout(die, 5)
       }
     }),

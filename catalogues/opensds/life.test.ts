@@ -28,9 +28,9 @@ async function siteOn(world: World & { destroyEverything?(): Promise<void> }, op
     await world.destroyEverything?.()
   })
   const client = engine.client('ann')
-  const ended = async (asked: Promise<{ readonly run: { readonly id: string } }>) => {
+  const ended = async (asked: Promise<{ readonly run: { readonly id: string } | null }>) => {
     const { run } = await asked
-    return engine.waitForRun(run.id, { timeoutMs: 30_000 })
+    return engine.waitForRun(run!.id, { timeoutMs: 30_000 })
   }
   return {
     world,

@@ -18,7 +18,9 @@ type LifecycleSet = Readonly<Record<string, AnyLifecycle>>
 export type Told<T> = Omit<Resource, 'status' | 'properties'> & Pick<ViewOf<T>, 'status' | 'properties'>
 export interface Accepted<T> {
   readonly resource: Told<T>
+  /** Null: nothing was begun. `outcome` tells why. */
   readonly run: Run | null
+  readonly outcome: 'begun' | 'queued' | 'over'
 }
 
 /** Operations as the in-process client has them, answered by the server. */

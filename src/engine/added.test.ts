@@ -77,7 +77,7 @@ test.each([
   for (const [at, { id }] of [[engine, first!] as const, [other, second!] as const]) {
     const client = at.client('ann')
     const asked = await client.node.enlarge(id)
-    expect(await at.waitForRun(asked.run.id, { timeoutMs: 10_000 })).toMatchObject({ state: 'succeeded' })
+    expect(await at.waitForRun(asked.run!.id, { timeoutMs: 10_000 })).toMatchObject({ state: 'succeeded' })
     expect(await client.node.get(id)).toMatchObject({ status: 'Up', properties: { slots: 2 } })
     const { resource } = await client.pod.create({ parent: id, links: { near: id }, properties: {} })
     expect(await at.related('added.pod', resource.id)).toMatchObject({ node: [{ id }], near: [{ id }] })

@@ -287,7 +287,7 @@ describe('the engine', () => {
       isOver: true,
     })
     const grown = await client.database.grow('d-1', { sizeGb: 20 })
-    await engine.waitForRun(grown.run.id, { timeoutMs: 5_000 })
+    await engine.waitForRun(grown.run!.id, { timeoutMs: 5_000 })
     expect((await client.database.get('d-1'))?.properties).toEqual({ sizeGb: 20 })
     await expect(client.database.grow('d-1', { sizeGb: 5 })).rejects.toMatchObject({ code: 'requirement_not_met' })
     await engine.stop()

@@ -2,7 +2,7 @@
 import type { Command, RequestOperation } from '../decision/command.ts'
 import type { Accepted } from '../decision/decision.ts'
 import { runId, type Resource } from '../decision/state.ts'
-import type { Client } from '../lifecycle/client.ts'
+import type { Accepted as Answered, Client } from '../lifecycle/client.ts'
 import { typeOf, type AnyLifecycle } from '../lifecycle/lifecycle.ts'
 import type { Plan, Plans } from '../lifecycle/plan.ts'
 import { viewOf } from './driver-call.ts'
@@ -43,8 +43,10 @@ function clientOf(engine: Requests, plan: Plan, by: string): Record<string, unkn
   }
   for (const operation of plan.operations.values()) {
     one[operation.name] = operation.creates
-      ? (given: Given, input?: unknown) => accepted(engine.request(creation(plan, operation.name, given, input, by)))
-      : (id: string, input?: unknown) => accepted(engine.request({ type, id, operation: operation.name, input, by }))
+      ? (given: Given, input?: unknown) =>
+          accepted(plan, engine.request(creation(plan, operation.name, given, input, by)))
+      : (id: string, input?: unknown) =>
+          accepted(plan, engine.request({ type, id, operation: operation.name, input, by }))
   }
   return one
 }
@@ -71,7 +73,12 @@ function creation(
   }
 }
 
-async function accepted(asking: Promise<Accepted>): Promise<{ resource: unknown; run: { id: string } }> {
+async function accepted(plan: Plan, asking: Promise<Accepted>): Promise<Answered> {
   const { resource, begun } = await asking
-  return { resource: viewOf(resource), run: { id: begun === 0 ? '' : runId({ no: resource.no, begun }) } }
+  const isOver = plan.kinds.get(resource.status) === 'terminal'
+  return {
+    resource: viewOf(resource),
+    run: begun === 0 ? null : { id: runId({ no: resource.no, begun }) },
+    outcome: begun > 0 ? 'begun' : isOver ? 'over' : 'queued',
+  }
 }

@@ -5,6 +5,12 @@ import type { GivenOf } from './resource-type.ts'
 
 export interface Accepted<View = ResourceView> {
   readonly resource: View
+  /** Null: nothing was begun. `outcome` tells why. */
+  readonly run: { readonly id: string } | null
+  /** It waits its turn, as `ifBusy: 'queue'` says; or there was nothing left to do (`ifTerminal: 'succeed'`). */
+  readonly outcome: 'begun' | 'queued' | 'over'
+}
+export interface Created<View = ResourceView> extends Accepted<View> {
   readonly run: { readonly id: string }
 }
 
@@ -38,7 +44,7 @@ export type Client<Lifecycles> = {
         readonly create: (
           resource: NewResource<T, R>,
           ...input: 'create' extends keyof Givens ? Arguments<Givens['create']> : []
-        ) => Promise<Accepted<ViewOf<T>>>
+        ) => Promise<Created<ViewOf<T>>>
       }
     : never
 }

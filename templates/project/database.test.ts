@@ -24,8 +24,8 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const ended = async ({ run }: { readonly run: { readonly id: string } }) =>
-  (await engine.waitForRun(run.id, { timeoutMs: 60_000 })).state
+const ended = async ({ run }: { readonly run: { readonly id: string } | null }) =>
+  (await engine.waitForRun(run!.id, { timeoutMs: 60_000 })).state
 
 test('the declaration has no faults', () => {
   assert.deepEqual(checkLifecycles([databases]), [])

@@ -91,6 +91,14 @@ describe('names that refer to nothing', () => {
       "to.set: 'okk' is no property of t.thing. Did you mean 'ok'?",
       ({ body }) => (body.operations.delete.to.set = { okk: true }),
     ],
+    'a value to set': [
+      'to.set.ok: ok is of type "boolean", never "yes"',
+      del({ to: { status: 'Gone', set: { ok: 'yes' } } }),
+    ],
+    'a property that can hold no time': [
+      'timers.late.at: mood is never a number, so no time is ever read from it',
+      ({ body }) => (body.timers = { late: { in: ['Ready'], at: 'mood', ask: 'delete' } }),
+    ],
     'a property in a condition': [
       "requires[0]: 'okey' is no property of t.thing. Did you mean 'ok'?",
       del({ requires: [{ okey: true }] }),

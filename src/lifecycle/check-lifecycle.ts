@@ -5,7 +5,7 @@ import { checkNames } from './check-names.ts'
 import { checkOperations } from './check-operations.ts'
 import { checkMoves, checkRelations } from './check-relations.ts'
 import { checkRules } from './check-rules.ts'
-import { checkShapes } from './check-shapes.ts'
+import { checkSchema, checkShapes } from './check-shapes.ts'
 import { checkTimers } from './check-timers.ts'
 import { checkWords } from './check-words.ts'
 import type { Declaration } from './declaration.ts'
@@ -42,7 +42,8 @@ export function checkLifecycles(set: readonly AnyLifecycle[]): readonly Fault[] 
 
 function checkTypes(faults: Faults, loaded: Declarations): void {
   const seen = new Set<string>()
-  for (const { type } of loaded.all) {
+  for (const { type, resource } of loaded.all) {
+    checkSchema(faults, `${type}.properties`, resource.properties)
     if (seen.has(type)) faults.error(type, 'is declared twice', 'Load one of the two, or rename one.')
     seen.add(type)
     if (!/^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$/.test(type)) {

@@ -10,10 +10,11 @@ import {
   type Declaration,
   type StepData,
 } from './declaration.ts'
+import type { JsonObject } from '../base/json.ts'
 import { conditionsOf, sitesOf } from './declaration-sites.ts'
 import { isDuration } from './duration.ts'
 import type { Faults } from './fault.ts'
-import { valueFault, type Declarations } from './known-names.ts'
+import { mayBeNumber, valueFault, type Declarations } from './known-names.ts'
 import { isToMany } from './relation.ts'
 import { kindsOf, type ResourceType } from './resource-type.ts'
 
@@ -109,7 +110,7 @@ class NameChecker {
       const path = `${this.type}.timers.${name}`
       for (const status of timer.in) this.status(`${path}.in`, status)
       this.durations(path, { after: timer.after, again: timer.again })
-      if (timer.at !== undefined) this.property(`${path}.at`, timer.at, this.own)
+      if (timer.at !== undefined) this.time(`${path}.at`, timer.at)
       if (typeof timer.ask === 'object')
         for (const relation of Object.keys(timer.ask)) this.relation(`${path}.ask`, relation)
     }
@@ -121,13 +122,13 @@ class NameChecker {
     this.status(`${path}.during`, data.during)
     this.status(`${path}.ifUndoFails`, data.ifUndoFails)
     this.durations(path, { again: data.again, atMost: data.atMost })
-    for (const name of Object.keys(data.set ?? {})) this.property(`${path}.set`, name, this.own)
+    this.set(`${path}.set`, data.set, this.own)
     for (const [relation, moved] of Object.entries(data.move ?? {})) {
       const place = `${path}.move.${relation}`
       const type = this.relation(place, relation)
       const { from, to, set } = moveOf(moved)
       for (const status of [...(from ?? []), to]) this.status(place, status, type)
-      if (type) for (const name of Object.keys(set ?? {})) this.property(`${place}.set`, name, type)
+      if (type) this.set(`${place}.set`, set, type)
     }
     for (const [relation, added] of Object.entries(data.add ?? {})) {
       this.status(`${path}.add.${relation}`, added.status, this.relation(`${path}.add.${relation}`, relation))
@@ -158,16 +159,30 @@ class NameChecker {
 
   private propertyTerm(path: string, name: string, is: unknown): void {
     const schema = this.property(path, name, this.own)
-    if (!schema) return
-    for (const value of Array.isArray(is) ? is : [is]) {
-      const found = valueFault(schema, value)
-      if (found)
-        this.faults.error(
-          `${path}.${name}`,
-          `${name} ${found.fault}`,
-          `It may be ${found.among.join(', ') || 'another'}.`,
-        )
+    for (const value of Array.isArray(is) ? is : [is]) this.value(`${path}.${name}`, name, value, schema)
+  }
+
+  private set(path: string, set: Readonly<Record<string, unknown>> | undefined, type: ResourceType): void {
+    for (const [name, value] of Object.entries(set ?? {})) {
+      const schema = this.property(path, name, type)
+      const isKnown = typeof value !== 'function' && value !== undefined
+      if (isKnown) this.value(`${path}.${name}`, name, value, schema)
     }
+  }
+
+  private value(path: string, name: string, value: unknown, schema: JsonObject | undefined): void {
+    const found = schema && valueFault(schema, value)
+    if (found) this.faults.error(path, `${name} ${found.fault}`, `It may be ${found.among.join(', ') || 'another'}.`)
+  }
+
+  private time(path: string, name: string): void {
+    const schema = this.property(path, name, this.own)
+    if (schema && !mayBeNumber(schema))
+      this.faults.error(
+        path,
+        `${name} is never a number, so no time is ever read from it`,
+        'Name a property with milliseconds since 1970.',
+      )
   }
 
   private relatedTerm(path: string, name: string, is: unknown): void {

@@ -29,6 +29,17 @@ describe('operations', () => {
       'operations.delete.onFailure: no case is left when none holds',
       del({ onFailure: [{ code: ['x'], status: 'Bad' }] }),
     ],
+    'a word of the client': [
+      "warning t.thing.operations.watch: 'watch' has its own meaning in the client",
+      ({ body }) => (body.operations.watch = { from: ['Ready'], steps: {}, to: 'Ready', onFailure: 'Bad' }),
+    ],
+    'something destroyed that nothing creates': [
+      "warning t.thing.operations.delete.steps.end.destroys: no step creates 'diks'. Did you mean 'disk'?",
+      ({ body }) => {
+        body.operations.create.steps.make.creates = 'disk'
+        body.operations.delete.steps.end.destroys = 'diks'
+      },
+    ],
     'an empty list of cases': ['operations.create.to: the list of cases is empty', create({ to: [] })],
     'a case that is never looked at': [
       'operations.create.to[1]: is never looked at',

@@ -12,7 +12,7 @@ import {
   type OperationData,
   type StepData,
 } from './declaration.ts'
-import type { Faults } from './fault.ts'
+import { didYouMean, type Faults } from './fault.ts'
 import { isKind, type Declarations } from './known-names.ts'
 import { kindsOf } from './resource-type.ts'
 import { refusesEmpty } from './schema.ts'
@@ -20,16 +20,25 @@ import { listWords } from './words.ts'
 
 /** Words of the API that stand where operations stand. */
 const reservedOperations = ['get', 'setStatus', 'import']
+/** Methods of the client over HTTP: they hide an operation of the same name. */
+const clientWords = ['list', 'explain', 'watch', 'with', 'then']
 const nameForm = /^[A-Za-z][A-Za-z0-9_-]*$/
 
 export function checkOperations(faults: Faults, loaded: Declarations, declaration: Declaration): void {
   checkDriverNames(faults, declaration)
+  checkDestroyed(faults, declaration)
   for (const [name, operation] of Object.entries(declaration.operations)) {
     const path = `${declaration.type}.operations.${name}`
     if (!nameForm.test(name))
       faults.error(path, 'the name cannot stand in an address', 'Use letters and digits, a letter first.')
     if (reservedOperations.includes(name))
       faults.error(path, `'${name}' has its own meaning in the API`, 'Choose another verb.')
+    if (clientWords.includes(name))
+      faults.warning(
+        path,
+        `'${name}' has its own meaning in the client: it cannot be asked there`,
+        'Choose another verb.',
+      )
     checkTarget(faults, declaration, path, operation)
     checkFailure(faults, declaration, `${path}.onFailure`, casesOf(operation.onFailure))
     checkPrecedence(faults, path, operation)
@@ -49,6 +58,22 @@ export function checkOperations(faults: Faults, loaded: Declarations, declaratio
         )
       }
     }
+  }
+}
+
+/** What is destroyed has been created under the same name; where nothing is created, it may have come by import. */
+function checkDestroyed(faults: Faults, { type, operations }: Declaration): void {
+  const steps = Object.entries(operations).flatMap(([name, operation]) =>
+    Object.entries(operation.steps).map(([stepName, step]) => ({
+      path: `${type}.operations.${name}.steps.${stepName}`,
+      step,
+    })),
+  )
+  const created = new Set(steps.flatMap(({ step }) => step.creates ?? []))
+  if (created.size === 0) return
+  for (const { path, step } of steps) {
+    if (step.destroys !== undefined && !created.has(step.destroys))
+      faults.warning(`${path}.destroys`, `no step creates '${step.destroys}'`, didYouMean(step.destroys, created))
   }
 }
 

@@ -148,9 +148,33 @@ test.each([
     'dns.record.operations.delete.steps.removeRecord.deadline: 5 is no text',
   ],
   ['operations.delete.input', { x: 1 }, 'dns.record.operations.delete.input: is no schema'],
+  ['operations.delete.ifBusy', 'premept', "dns.record.operations.delete.ifBusy: 'premept' is none of its words"],
+  ['operations.delete.ifTerminal', true, 'dns.record.operations.delete.ifTerminal: true is none of its words'],
+  [
+    'operations.delete.steps.removeRecord.ifForced',
+    'leave',
+    "dns.record.operations.delete.steps.removeRecord.ifForced: 'leave' is none of its words",
+  ],
+  [
+    'operations.delete.steps.removeRecord.ask',
+    { zone: { operation: 'delete', failed: 'go on' } },
+    "dns.record.operations.delete.steps.removeRecord.ask.zone.failed: 'go on' is none of its words",
+  ],
+  [
+    'operations.delete.onFailure',
+    { undo: 'true', status: 'Lost' },
+    "dns.record.operations.delete.onFailure.undo: 'true' is not true",
+  ],
+  ['heal.Removing.resume', false, 'dns.record.heal.Removing.resume: false is not true'],
 ])('%s = %j is told', (path, other, words) => {
   const faults = checkLifecycles([zones, misshapen(records, path.split('.'), other)])
   expect(faults.map((one) => `${one.path}: ${one.fault}`)).toContain(words)
+})
+
+test('properties without a schema are told', () => {
+  const resource = { ...(records.resource as object), properties: { size: 'number' } }
+  const faults = checkLifecycles([zones, { ...records, resource } as AnyLifecycle])
+  expect(faults[0]).toMatchObject({ path: 'dns.record.properties', fault: 'is no schema' })
 })
 
 test('a misspelt word about related resources is told', () => {

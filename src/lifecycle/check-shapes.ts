@@ -1,6 +1,6 @@
 // Checks that every word of a declaration is followed by something of its shape: a list where a list belongs, a text where a text does.
 // The compiler sees this, but Node runs declarations that were never compiled; the checks after this one read without looking.
-import type { Faults } from './fault.ts'
+import { didYouMean, type Faults } from './fault.ts'
 
 /** What may follow a word. Tells a fault, or nothing; all of the faults below it at once. */
 type Shape = (value: unknown, path: string, faults: Faults) => void
@@ -25,6 +25,17 @@ const text = oneOf('string', 'text')
 const number = oneOf('number', 'number')
 const pureFunction = oneOf('function', 'function')
 const anything: Shape = () => {}
+
+/** One of a few words, and nothing else: what is misspelt would be taken for the default. */
+const among =
+  (...words: readonly string[]): Shape =>
+  (value, path, faults) => {
+    if (typeof value !== 'string' || !words.includes(value))
+      faults.error(path, `${shown(value)} is none of its words`, didYouMean(String(value), words))
+  }
+const yes: Shape = (value, path, faults) => {
+  if (value !== true) faults.error(path, `${shown(value)} is not true`, 'Write true, or leave it out.')
+}
 
 const list =
   (item: Shape): Shape =>
@@ -98,7 +109,7 @@ const changes: Fields = {
 }
 const landing: Fields = { ...changes, status: textOr(row({})), when: condition }
 const waits: Fields = { again: text, atMost: text }
-const failure: Fields = { ...landing, ...waits, code: texts, during: text, ifUndoFails: text }
+const failure: Fields = { ...landing, ...waits, code: texts, undo: yes, during: text, ifUndoFails: text }
 const recovery: Fields = { ...landing, ...waits, attempt: text }
 const cases = (fields: Fields): Shape => textOr(listOr(row(fields)))
 const probes = table(table(textOr(row(recovery))))
@@ -107,8 +118,8 @@ const step = row({
   meaning: text,
   during: textOr(row({ ...changes, status: text })),
   when: condition,
-  forEach: table(row({ in: texts, only: test, done: text, failed: text })),
-  ask: table(textOr(row({ operation: text, in: texts, input: pureFunction }))),
+  forEach: table(row({ in: texts, only: test, done: text, failed: text, stopAtFirst: yes })),
+  ask: table(textOr(row({ operation: text, in: texts, input: pureFunction, failed: among('goOn') }))),
   result: schema,
   undo: text,
   probe: text,
@@ -118,6 +129,7 @@ const step = row({
   deadline: text,
   progress: text,
   onFailure: cases(failure),
+  ifForced: among('skip'),
 })
 
 const operation = row({
@@ -125,7 +137,9 @@ const operation = row({
   from: texts,
   input: schema,
   requires: list(condition),
+  ifBusy: among('refuse', 'queue', 'preempt'),
   queueBehind: number,
+  ifTerminal: among('refuse', 'succeed'),
   grace: text,
   force: text,
   whileForced: text,
@@ -137,6 +151,7 @@ const operation = row({
 
 const healing: Fields = {
   ...recovery,
+  resume: yes,
   unowned: cases(recovery),
   otherwise: cases(recovery),
   probe: probes,
@@ -156,6 +171,9 @@ const body = row({
   heal: table(listOr(row(healing))),
   drift: table(row({ every: text, probe: probes })),
 })
+
+/** Also the properties have a schema, which stands outside of the body. */
+export const checkSchema = (faults: Faults, path: string, value: unknown): void => schema(value, path, faults)
 
 /** Answers false when something has not the shape that the other checks rely on. */
 export function checkShapes(faults: Faults, type: string, written: unknown): boolean {

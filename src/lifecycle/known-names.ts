@@ -73,5 +73,14 @@ export function valueFault(
   return fits ? undefined : { fault: `is of type ${JSON.stringify(type)}, never ${JSON.stringify(value)}`, among: [] }
 }
 
+/** Can a number fit this schema? True when nobody knows. */
+export function mayBeNumber(schema: JsonObject): boolean {
+  const { type, enum: among, anyOf } = schema
+  if (Array.isArray(anyOf)) return anyOf.some((one) => !isObject(one) || mayBeNumber(one))
+  if (Array.isArray(among)) return among.some((one) => typeof one === 'number')
+  const types = type === undefined || Array.isArray(type) ? type : [type]
+  return types === undefined || types.some((one) => one === 'number' || one === 'integer')
+}
+
 export const isKind = (type: ResourceType, status: string, kind: StatusKind): boolean =>
   kindsOf(type).get(status) === kind

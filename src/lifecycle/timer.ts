@@ -4,13 +4,16 @@ import type { Duration } from './duration.ts'
 import type { Named } from './relation.ts'
 import type { PropertiesOf, StatusOf } from './resource-type.ts'
 
+/** Properties that may hold a number. */
+type TimeNames<P> = keyof { readonly [K in keyof P as Extract<P[K], number> extends never ? never : K]: K }
+
 export interface Timer<T, R, Op> {
   /** Armed when one of these is entered, disarmed on leaving. */
   readonly in: readonly StatusOf<T>[]
   /** Judged when it fires. */
   readonly when?: Condition<T, R>
-  /** Property that holds the time. */
-  readonly at?: keyof PropertiesOf<T>
+  /** Property that holds the time, in milliseconds since 1970; while it holds none, nothing happens. */
+  readonly at?: TimeNames<PropertiesOf<T>>
   /** Delay since the status was entered. */
   readonly after?: Duration
   /** An operation of its own, or of a relation. */

@@ -149,6 +149,9 @@ export const m29 = volume.lifecycle({ probes, heal, operations: { a: good }, dri
 export const m30 = volume.lifecycle({ heal, operations: { a: good }, timers: {
   // @ts-expect-error 30: a timer that asks an unknown operation
   late: { in: ['Available'], after: '1h', ask: 'b' } } })
+export const m42 = volume.lifecycle({ heal, operations: { a: good }, timers: {
+  // @ts-expect-error 42: a timer at a property that holds no time
+  late: { in: ['Available'], at: 'kind', ask: 'a' } } })
 
 export const m31 = volume.lifecycle({ heal, operations: { a: { from: [], steps: {},
   // @ts-expect-error 31: a move where there are no relations

@@ -84,6 +84,7 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
   #stopListening: (() => void) | null = null
   #cancelRebirth: (() => void) | null = null
   #drained: Promise<void> | null = null
+  #stopped: Promise<void> | null = null
   /** For stores that tell only of what was written here: asks from time to time whether others wrote. */
   readonly #listener: Rhythm
   #heard = 0
@@ -162,7 +163,7 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
   /** Takes on no more work: waits for calls under way, gives the runs to other workers. It still answers, until it is stopped. */
   async drain(): Promise<void> {
     this.#drained ??= this.#tenure?.drain(this.settings.stopPatienceMs) ?? Promise.resolve()
-    await this.#drained
+    await this.#held(() => this.#drained!)
   }
 
   /** Whether it was asked to take on no more work. */
@@ -171,8 +172,21 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
   }
 
   /** Starts nothing more, waits for calls under way, gives back the runs. Nothing is left behind: no timer, no promise. */
-  async stop(): Promise<void> {
-    if (this.#state === 'stopped' || this.#state === 'stopping') return
+  stop(): Promise<void> {
+    return (this.#stopped ??= this.#held(() => this.#end()))
+  }
+
+  /** Keeps the process alive meanwhile: the calls that are waited for may be all that is left in it. */
+  async #held(work: () => Promise<void>): Promise<void> {
+    const release = this.clock.hold?.()
+    try {
+      await work()
+    } finally {
+      release?.()
+    }
+  }
+
+  async #end(): Promise<void> {
     this.#state = 'stopping'
     this.#stopListening?.()
     this.#cancelRebirth?.()

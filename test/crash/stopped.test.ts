@@ -1,8 +1,10 @@
 // F11, F44: an orderly stop hands runs over at once; a store that is locked by somebody else is waited for.
+import { execFile } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
 import { audit, untilSettled } from './audit.ts'
 import { Client, freshFolder } from './client.ts'
@@ -91,4 +93,10 @@ test.concurrent('SQLITE_BUSY: while another process holds the write lock nothing
   expect(await client.worker.tell({ do: 'incarnation' })).toBe(incarnation)
   await client.worker.stop()
   rmSync(folder, { recursive: true })
+})
+
+test.concurrent('a program that has nothing but the engine is alive until the engine has stopped, whoever asks for it', async () => {
+  const program = join(import.meta.dirname, 'waiting-program.ts')
+  const { stdout } = await promisify(execFile)(process.execPath, ['--conditions=source', program])
+  expect(stdout).toBe('first second\n')
 })

@@ -26,6 +26,10 @@ export class ServerClock implements Clock {
     return this.own.after(ms, then)
   }
 
+  hold(): () => void {
+    return this.own.hold?.() ?? (() => {})
+  }
+
   soon(then: () => void): void {
     this.own.soon(then)
   }

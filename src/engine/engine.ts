@@ -30,6 +30,7 @@ import type { RunView } from './run-view.ts'
 import { RunWaiter } from './run-waiter.ts'
 import { plansOf, requireDrivers } from './start-checks.ts'
 import { declaredBy, findStrangers, kindsFor, moveStrangers, type Stranger } from './strangers.ts'
+import { keepOrders, StepOrders } from './step-orders.ts'
 import type { Stray } from './strays.ts'
 import type { SweepNoted } from './sweeper.ts'
 import { Tenure } from './tenure.ts'
@@ -142,18 +143,21 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
     if (this.#state !== 'new') throw new HomeostatError('engine_stopped', 'An engine is started once. Create another.')
     this.#state = 'starting'
     await this.store.useKinds(kindsFor(this.plans), declaredBy(this.plans))
-    const strangers = await findStrangers(this.plans, this.store, this.settings.moved)
+    const orders = await StepOrders.of(this.store)
+    const strangers = await findStrangers(this.plans, this.store, this.settings.moved, orders)
     await this.#beginTenure()
-    if (strangers.length > 0) await this.#moveOrStop(strangers)
+    if (strangers.length > 0) await this.#moveOrStop(strangers, orders)
+    await keepOrders(this.store, this.plans, orders)
     this.#waiter.start()
     this.#stopListening = this.store.onChange(() => this.#changed())
     this.#listener.start()
     this.#state = 'running'
   }
 
-  async #moveOrStop(strangers: readonly Stranger[]): Promise<void> {
+  async #moveOrStop(strangers: readonly Stranger[], orders: StepOrders): Promise<void> {
     try {
-      await moveStrangers({ plans: this.plans, store: this.store, door: this.#door }, strangers, this.settings.moved)
+      const context = { plans: this.plans, store: this.store, door: this.#door, orders }
+      await moveStrangers(context, strangers, this.settings.moved)
     } catch (error) {
       await this.stop()
       throw error

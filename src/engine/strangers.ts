@@ -5,6 +5,7 @@ import type { Resource } from '../decision/state.ts'
 import type { Plans } from '../lifecycle/plan.ts'
 import type { Declared, KindOf, Store } from '../store/store.ts'
 import type { Door } from './door.ts'
+import type { StepOrders } from './step-orders.ts'
 
 /** By type: the declared status to which resources go that stand in one that is not, or whose step is not declared. */
 export type Moved = Readonly<Record<string, Readonly<Record<string, string>>>>
@@ -37,15 +38,22 @@ export const declaredBy = (plans: Plans): readonly Declared[] =>
   plans.all.flatMap(({ type, kinds }) => [...kinds.keys()].map((status) => ({ type, status })))
 
 /** All that stand where no way is known; throws when the mapping does not say where one of them goes. */
-export async function findStrangers(plans: Plans, store: Store, moved: Moved): Promise<readonly Stranger[]> {
+export async function findStrangers(
+  plans: Plans,
+  store: Store,
+  moved: Moved,
+  orders: StepOrders,
+): Promise<readonly Stranger[]> {
   const strangers: Stranger[] = []
   for (const shape of await store.liveShapes()) {
-    const why = strangerBecause(plans, shape)
+    const why = strangerBecause(plans, shape, orders)
     if (why !== null) strangers.push({ ...shape, why })
   }
   const lost = strangers.filter(({ type, status }) => !plans.get(type)!.kinds.has(moved[type]?.[status] ?? ''))
   if (lost.length === 0) return strangers
-  const lines = lost.map(({ type, status, count, why }) => `${count} ${type} in ${status}: ${why}`)
+  const lines = lost.map(
+    ({ type, status, count, why }) => `${count} ${type} in ${status}: ${why}${wrongMove(moved[type]?.[status])}`,
+  )
   const example = Object.fromEntries(lost.map(({ type, status }) => [type, { [status]: '<a declared status>' }]))
   throw new HomeostatError(
     'lifecycle_missing',
@@ -56,18 +64,21 @@ export async function findStrangers(plans: Plans, store: Store, moved: Moved): P
   )
 }
 
+const wrongMove = (to: string | undefined): string =>
+  to === undefined ? '' : `; \`moved\` sends them to ${to}, which is not declared either`
+
 /** Puts them where the mapping says. Their runs are closed, their epochs raised, and the history tells it. */
 export async function moveStrangers(
-  context: { readonly plans: Plans; readonly store: Store; readonly door: Door },
+  context: { readonly plans: Plans; readonly store: Store; readonly door: Door; readonly orders: StepOrders },
   strangers: readonly Stranger[],
   moved: Moved,
 ): Promise<void> {
-  const { plans, store, door } = context
+  const { plans, store, door, orders } = context
   const kinds = new Map(strangers.map((one) => [`${one.type} ${one.status}`, one]))
   for (const { type, status } of kinds.values()) {
     for (let after = 0; ;) {
       const page = await store.list({ type, status: [status], limit: 500, after })
-      const found = page.filter((one) => !isKnownHere(plans, one))
+      const found = page.filter((one) => !isKnownHere(plans, one, orders))
       await Promise.all(found.map((one) => move(door, one, moved[type]![status]!)))
       if (page.length < 500) break
       after = page.at(-1)!.no
@@ -83,15 +94,17 @@ async function move(door: Door, { no, type, id, status: from }: Resource, status
 }
 
 /** Another process may have a newer declaration: what it began and nobody here can carry on is left to it. */
-export function isKnownHere(plans: Plans, resource: Resource): boolean {
+export function isKnownHere(plans: Plans, resource: Resource, orders?: StepOrders): boolean {
   const { type, status, run } = resource
   if (plans.get(type) === undefined) return false
-  return strangerBecause(plans, { type, status, operation: run?.operation ?? '', step: run?.step ?? -1 }) === null
+  const shape = { type, status, operation: run?.operation ?? '', step: run?.step ?? -1 }
+  return strangerBecause(plans, shape, orders) === null
 }
 
 function strangerBecause(
   plans: Plans,
   shape: { readonly type: string; readonly status: string; readonly operation: string; readonly step: number },
+  orders: StepOrders | undefined,
 ): string | null {
   const plan = plans.get(shape.type)
   if (plan === undefined) return null
@@ -102,5 +115,8 @@ function strangerBecause(
   const operation = plan.operations.get(shape.operation)
   if (operation === undefined) return `the operation ${shape.operation} of its run is not declared`
   if (shape.step >= operation.steps.length) return `step ${shape.step} of ${shape.operation} is not declared`
-  return null
+  const names = operation.steps.map((step) => step.name)
+  const changed = orders?.changed(shape.type, shape.operation, names, shape.step) ?? null
+  if (changed === null) return null
+  return `its run of ${shape.operation} is at or after the step ${changed}, which is at another place now, or gone`
 }

@@ -3,6 +3,8 @@ import { seededRandom } from '../base/random.ts'
 import type { Command } from '../decision/command.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { EngineSettings } from '../engine/options.ts'
+import { keepOrders } from '../engine/step-orders.ts'
+import type { Store } from '../store/store.ts'
 import type { Checkers } from './checkers.ts'
 import { mixed, type Stream } from './choices.ts'
 import type { FaultPlan } from './fault-plan.ts'
@@ -75,6 +77,8 @@ export class Hosts {
       log: (level, message, fields) => this.#log(process, level, message, fields),
       options: { ...settings, name: process.name, worker: isWorker },
     })
+    // The store has been used with these declarations before: what is simulated begins with requests, not with what a first start writes.
+    if (rank === 1) void keepOrders(inner as unknown as Store, engine.plans)
     const host: Host = { process, engine, isWorker, isStarted: false, isStopping: false }
     this.#hosts.push(host)
     timeline.after(0, process, () => {

@@ -1,0 +1,55 @@
+// The steps of every operation in their order, as the processes before this one knew them. A run counts its steps: were one put in
+// before the step at which it stands, it would leave that out and do another twice. Such runs stop the start, as all strangers do.
+import type { Json } from '../base/json.ts'
+import type { Plans } from '../lifecycle/plan.ts'
+import { emptyBatch, type Store, type StoredRecord } from '../store/store.ts'
+
+const kind = 'steps'
+const pageSize = 500
+const triesMost = 10
+
+/** Names of steps by operation, in the order of their names: stores need not keep the order of an object's. */
+type Orders = readonly (readonly [operation: string, steps: readonly string[]])[]
+
+export class StepOrders {
+  readonly #records = new Map<string, StoredRecord>()
+
+  static async of(store: Store): Promise<StepOrders> {
+    const orders = new StepOrders()
+    for (let after = ''; ;) {
+      const page = await store.records({ kind, after, limit: pageSize })
+      for (const record of page) orders.#records.set(record.key, record)
+      if (page.length < pageSize) return orders
+      after = page.at(-1)!.key
+    }
+  }
+
+  /** The step at this place, or before it, that is another now; null: none is, or nobody knows what they were. */
+  changed(type: string, operation: string, steps: readonly string[], upTo: number): string | null {
+    const was = this.#orders(type)?.find(([name]) => name === operation)?.[1] ?? []
+    return was.find((name, at) => at <= upTo && steps[at] !== name) ?? null
+  }
+
+  /** Those of these declarations, where they differ from what is stored: in one commit. False: somebody else wrote meanwhile. */
+  async keep(store: Store, plans: Plans): Promise<boolean> {
+    const records = plans.all.flatMap(({ type, operations }) => {
+      const orders: Orders = [...operations]
+        .map(([name, { steps }]) => [name, steps.map((step) => step.name)] as const)
+        .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      const isSame = JSON.stringify(orders) === JSON.stringify(this.#orders(type))
+      const from = this.#records.get(type)?.version ?? 0
+      return isSame ? [] : [{ kind, key: type, from, to: orders as unknown as Json }]
+    })
+    return records.length === 0 || (await store.commit({ ...emptyBatch, records })).committed
+  }
+
+  #orders(type: string): Orders | undefined {
+    return this.#records.get(type)?.value as Orders | undefined
+  }
+}
+
+/** What this process knows is what the next one compares with. */
+export async function keepOrders(store: Store, plans: Plans, read?: StepOrders): Promise<void> {
+  for (let tries = 0, orders = read; tries < triesMost; tries++, orders = undefined)
+    if (await (orders ?? (await StepOrders.of(store))).keep(store, plans)) return
+}

@@ -196,7 +196,7 @@ export const plantedBugs: readonly PlantedBug[] = [
         to: 'if (guards.length < 0) return this.#failure()',
       },
     ],
-    scenarios: ['boxes', 'opensds'],
+    scenarios: ['opensds'],
     store: 'serializable',
     breaks: ['G5'],
   },

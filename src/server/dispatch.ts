@@ -1,5 +1,5 @@
 // One request from its first byte to its answer: which row, who asks, may he, does it fit the contract, then the handler.
-import { HomeostatError, type ErrorCode } from '../base/errors.ts'
+import { codes, HomeostatError, type ErrorCode } from '../base/errors.ts'
 import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { nobodyYet, whyNot, type Principal } from './principal.ts'
 import { routeOf, routes, type RouteName } from '../protocol/routes.ts'
@@ -101,10 +101,26 @@ async function traced<T>(incoming: Incoming, { name }: Match, work: () => Promis
 }
 
 async function answer(parts: DispatchParts, incoming: Incoming, match: Match): Promise<Reply | Stream> {
+  const principal = await admitted(parts, incoming, match).catch(throwPlain)
+  const answered = answerTo(principal, parts, incoming, match)
+  return principal.via === 'nobody' ? answered.catch(throwPlain) : answered
+}
+
+/** Where the store is, and who it lets in, is in what it says when it fails: nobody is told that but who is known. */
+function throwPlain(error: unknown): never {
+  const isOurs = error instanceof HomeostatError && codes[error.code].http >= 500
+  throw isOurs ? new HomeostatError(error.code, codes[error.code].summary) : error
+}
+
+async function answerTo(
+  principal: Principal,
+  parts: DispatchParts,
+  incoming: Incoming,
+  match: Match,
+): Promise<Reply | Stream> {
   const { services } = parts
   const { name } = match
   const route = routeOf(name)
-  const principal = await admitted(parts, incoming, match)
   const query = queryOf(name, incoming.url) as never
   const parameters = match.parameters as never
   const callWith = (body: unknown, key: string | null) =>
@@ -139,8 +155,8 @@ async function admitted(parts: DispatchParts, incoming: Incoming, { name, parame
   }
 }
 
-const isOneOf = (error: unknown, ...codes: readonly ErrorCode[]): boolean =>
-  error instanceof HomeostatError && codes.includes(error.code)
+const isOneOf = (error: unknown, ...some: readonly ErrorCode[]): boolean =>
+  error instanceof HomeostatError && some.includes(error.code)
 
 /** What a handler denies is written down like what is denied before it. */
 async function handled(parts: DispatchParts, call: Call<RouteName>): Promise<unknown> {

@@ -6,6 +6,7 @@ import { Reply, type Call, type Handlers } from './call.ts'
 import type { DevSwitches } from './dev-switches.ts'
 import { contractPage, errorsPage } from './docs-page.ts'
 import { madeOnce } from './made-once.ts'
+import type { Principal } from './principal.ts'
 import type { Services } from './services.ts'
 import { refuseUnknownTarget } from './unknown-names.ts'
 
@@ -27,8 +28,8 @@ const html = { 'content-type': 'text/html; charset=utf-8' }
 
 export const processHandlers: Handlers<Names> = {
   livez: () => ({ isAlive: true }),
-  async readyz({ services }) {
-    const reasons = await reasonsAgainst(services)
+  async readyz({ services, principal }) {
+    const reasons = await reasonsAgainst(services, principal)
     const isReady = reasons.length === 0
     return new Reply({ isReady, reasons }, { status: isReady ? 200 : 503 })
   },
@@ -88,14 +89,15 @@ export const processHandlers: Handlers<Names> = {
 const claimWaitMaxMs = 60_000
 
 /** Why this process is not ready; none: it is. */
-async function reasonsAgainst({ engine }: Services): Promise<string[]> {
+async function reasonsAgainst({ engine }: Services, { via }: Principal): Promise<string[]> {
   const { reasons, worker } = engine.health()
   if (reasons.length > 0 || worker === null || worker.owned >= engine.settings.runs) return [...reasons]
   try {
     const waitMs = await engine.oldestWaitMs()
     return waitMs <= claimWaitMaxMs ? [] : [`a run has waited ${Math.round(waitMs / 1_000)} s for a claim`]
   } catch (error) {
-    return [`the store does not answer: ${messageOf(error)}`]
+    // In what it says stands where it is.
+    return [`the store does not answer${via === 'nobody' ? '' : `: ${messageOf(error)}`}`]
   }
 }
 

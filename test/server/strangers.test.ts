@@ -1,7 +1,10 @@
-// Whoever is nobody has no room in the memory: what he sends at length is not read.
+// Whoever is nobody has no room in the memory, for what he sends at length is not read; and is told nothing of what is inside.
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { HomeostatError } from '../../src/base/errors.ts'
+import { createMemoryBackend } from '../../src/store/memory-store.ts'
+import type { Store } from '../../src/store/store.ts'
 import { adminToken, openShop, type Shop } from './workshop.ts'
 
 let shop: Shop
@@ -47,4 +50,37 @@ test('who is known sends as much as before, also without saying how much, and a 
     duplex: 'half',
   } as RequestInit)
   expect(await sent.json()).toMatchObject({ imported: 400 })
+})
+
+test('while the store is away nobody learns where it is; who is known does', async () => {
+  const says = 'PostgreSQL does not answer: connect ECONNREFUSED 10.1.2.3:5432.'
+  let isAway = false
+  const store = new Proxy(createMemoryBackend().open() as Store, {
+    get(target, name, receiver) {
+      const value: unknown = Reflect.get(target, name, receiver)
+      if (typeof value !== 'function') return value
+      return (...given: unknown[]) => {
+        if (isAway && ['commit', 'record', 'work'].includes(String(name)))
+          return Promise.reject(new HomeostatError('store_unavailable', says))
+        return (value as (...all: unknown[]) => unknown).apply(target, given)
+      }
+    },
+  })
+  const other = await openShop({ store })
+  const { secret } = (await other.ask('POST', '/v1/tokens', { body: { name: 'x', role: 'viewer' } })).json
+  isAway = true
+  const signIn = { account: 'ann', password: 'correct horse battery' }
+  const answers = [
+    await other.ask('GET', '/v1/runs', { token: null }),
+    await other.ask('GET', '/v1/runs', { token: secret }),
+    await other.ask('POST', '/v1/session', { token: null, body: signIn }),
+  ].map(({ status, text }) => ({ status, text }))
+  const ready = await fetch(`${other.url}/readyz`)
+  for (const { status, text } of [...answers, { status: ready.status, text: await ready.text() }]) {
+    expect(status).toBe(503)
+    expect(text).not.toContain('10.1.2.3')
+  }
+  expect((await other.ask('POST', '/v1/tokens', { body: { name: 'y', role: 'viewer' } })).json.detail).toBe(says)
+  isAway = false
+  await other.close()
 })

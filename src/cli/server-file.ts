@@ -1,6 +1,6 @@
 // Where the command line finds the server of this machine: a file in the data folder, for its owner alone, while the server runs.
 // Beside it `pid`, for `kill`. What a killed server left is recognised: its process is gone.
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { textOf } from '../client/answer.ts'
 
@@ -66,11 +66,24 @@ function read(data: string): ServerFile | null {
   }
 }
 
-/** The nearest data folder with a server's file, in this folder or one above it. */
-export function findData(from: string): string | null {
+/**
+ * The nearest data folder with a server's file, in this folder or one above it. Whoever may write to a folder above, such as /tmp, could
+ * lay one there and be sent tokens: only one of who asks, or of root, counts; root himself looks after others.
+ */
+export function findData(from: string, me = process.getuid?.() ?? 0): string | null {
   for (let folder = resolve(from); ; folder = dirname(folder)) {
-    if (existsSync(fileIn(join(folder, 'data')))) return join(folder, 'data')
+    const owner = ownerOf(fileIn(join(folder, 'data')))
+    if (owner !== null && (me === 0 || owner === me || owner === 0)) return join(folder, 'data')
     if (dirname(folder) === folder) return null
+  }
+}
+
+/** Null: there is none, or it is not for us to see. */
+function ownerOf(file: string): number | null {
+  try {
+    return statSync(file).uid
+  } catch {
+    return null
   }
 }
 

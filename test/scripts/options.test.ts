@@ -98,14 +98,26 @@ const ran = (script: string, ...args: string[]) =>
   })
 
 test('a script ends with code 2, its help and no stack', async () => {
-  const [simulate, faults] = await Promise.all([
+  const [simulate, faults, story] = await Promise.all([
     ran('simulate', '--replay', 'no/such/file.json'),
     ran('faults', '--only', 'killWroker'),
+    ran('story', '--x'),
   ])
   expect(simulate.err).toMatch(/^--replay: no\/such\/file\.json cannot be read \(ENOENT\)\.\n\nnpm run simulate -- /)
   expect(faults.err).toMatch(/^--only: there is no 'killWroker'\. Did you mean 'killWorker'\?\n\nnpm run faults -- /)
-  expect(simulate.err + faults.err).not.toMatch(/^ +at /m)
-  expect([simulate.code, faults.code]).toEqual([2, 2])
+  expect(story.err).toMatch(/^There is no option --x\. Known are: --help\.?\n\nnpm run story -- /)
+  expect(simulate.err + faults.err + story.err).not.toMatch(/^ +at /m)
+  expect([simulate.code, faults.code, story.code]).toEqual([2, 2, 2])
+})
+
+test('no script of the package is a bare tool that reads its options in its own way', () => {
+  const { scripts: all } = JSON.parse(readFileSync(resolve(scripts, '../package.json'), 'utf8')) as {
+    scripts: Record<string, string>
+  }
+  // What these are given is for the tool itself.
+  const tools = ['test', 'check', 'format', 'build', 'start']
+  const others = Object.entries(all).filter(([name, line]) => !tools.includes(name) && !/ scripts\/\S+$/.test(line))
+  expect(others).toEqual([])
 })
 
 test('no script reads its options in another way', () => {

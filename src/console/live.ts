@@ -4,12 +4,15 @@ import { useSyncExternalStore } from 'react'
 import { HomeostatError } from '../base/errors.ts'
 import { watchEvents, type CloudEvent } from '../client/event-source.ts'
 import { api, queries } from './api.ts'
-import { after } from './time.ts'
+import { after, every } from './time.ts'
 import { touchedBy } from './touched.ts'
 
 const keptMost = 400
 /** Between two rounds of reading anew. */
 const roundMs = 350
+
+/** Between two of them while no events come. */
+const withoutEventsMs = 5_000
 
 type State = 'connecting' | 'live' | 'paused'
 
@@ -94,8 +97,11 @@ export function startLive(): () => void {
   }
   document.addEventListener('visibilitychange', change)
   begin()
+  // Where events do not come through, because somebody between holds the stream back, what is shown is read anew without them.
+  const stopReading = every(withoutEventsMs, () => state === 'connecting' && void queries.invalidateQueries())
   return () => {
     stop.abort()
+    stopReading()
     document.removeEventListener('visibilitychange', change)
   }
 }

@@ -204,11 +204,28 @@ test('a page that is opened just when the server goes comes by itself when it is
 test('a page whose files are gone, after an update of the server, says to reload', async () => {
   const other = await visit(stage.browser, stage.scene, 'light')
   await other.page.route('**/assets/webhooks*', (route) => route.abort())
-  await comeIn(other, 'alice')
+  await comeIn(other, 'alice', 'admin')
   await other.go('/webhooks')
   await other.sees(/reload to get its newest version/)
   await other.go('/runs')
   await other.sees('flink-live')
+  await other.page.close()
+})
+
+test('where no events come through, what is shown is read anew all the same', async () => {
+  const { browser, scene } = stage
+  const other = await visit(browser, scene, 'light')
+  // As by a proxy that waits for the end of an answer before it hands it on.
+  await other.page.route('**/v1/events*', (route) =>
+    route.request().headers()['accept']?.includes('event-stream') === true ? undefined : route.continue(),
+  )
+  await createAccount('walt')
+  await other.page.goto(`${scene.url}/resources/opensds.volume/search?tab=properties`)
+  await other.signIn('walt', password)
+  await other.stands('Available')
+  await other.page.locator('.live', { hasText: 'connecting' }).waitFor()
+  await extend('search', 4_321)
+  await other.page.locator('dd', { hasText: /^4321$/ }).waitFor()
   await other.page.close()
 })
 

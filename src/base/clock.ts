@@ -58,6 +58,16 @@ export function pause(clock: Clock, ms: number, signal: AbortSignal | undefined)
   })
 }
 
+/** Keeps the process alive meanwhile: what is waited for may be all that is left in it. */
+export async function held(clock: Clock, work: () => Promise<void>): Promise<void> {
+  const release = clock.hold?.()
+  try {
+    await work()
+  } finally {
+    release?.()
+  }
+}
+
 /** Waits, in Node and in browsers; ends early when the signal fires. For programs that wait for a server: it keeps them alive. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -2,7 +2,7 @@
 //
 //   new -> starting -> running -> stopping -> stopped
 // While running it may lose its lease: requests are then answered with `lease_lost` until it is registered anew.
-import { systemClock, type Clock } from '../base/clock.ts'
+import { held, systemClock, type Clock } from '../base/clock.ts'
 import { HomeostatError } from '../base/errors.ts'
 import { systemRandom, type Random } from '../base/random.ts'
 import type { Command, RequestOperation } from '../decision/command.ts'
@@ -167,7 +167,7 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
   /** Takes on no more work: waits for calls under way, gives the runs to other workers. It still answers, until it is stopped. */
   async drain(): Promise<void> {
     this.#drained ??= this.#tenure?.drain(this.settings.stopPatienceMs) ?? Promise.resolve()
-    await this.#held(() => this.#drained!)
+    await held(this.clock, () => this.#drained!)
   }
 
   /** Whether it was asked to take on no more work. */
@@ -177,17 +177,7 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
 
   /** Starts nothing more, waits for calls under way, gives back the runs. Nothing is left behind: no timer, no promise. */
   stop(): Promise<void> {
-    return (this.#stopped ??= this.#held(() => this.#end()))
-  }
-
-  /** Keeps the process alive meanwhile: the calls that are waited for may be all that is left in it. */
-  async #held(work: () => Promise<void>): Promise<void> {
-    const release = this.clock.hold?.()
-    try {
-      await work()
-    } finally {
-      release?.()
-    }
+    return (this.#stopped ??= held(this.clock, () => this.#end()))
   }
 
   async #end(): Promise<void> {

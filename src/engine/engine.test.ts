@@ -226,6 +226,37 @@ describe.each(distances)('sweeping with %s', (_distance, isFar) => {
     await listing.engine.stop()
   })
 
+  test('an orphan that another process has swept is forgotten: nobody goes on looking for it without a rest', async () => {
+    const bench = createBench(isFar)
+    const clock = new ManualClock()
+    const [first, second] = [await started({}, bench, clock), await started({}, bench, clock)]
+    for (const one of [first, second])
+      one.puppet.answers.set('destroy', () => {
+        throw new Error('stuck')
+      })
+    await makeBox(first)
+    for (const one of [first, second]) one.puppet.holding.add('burn')
+    await first.engine.operate('bench.box', 'b-1', 'delete', { by: 'test', force: true, reason: 'must go' })
+    await clock.advance(200_000)
+    // One of them sweeps it, while the other remembers that it has failed.
+    first.puppet.answers.delete('destroy')
+    second.puppet.answers.delete('destroy')
+    await clock.advance(900_000)
+    expect(await first.engine.orphans()).toEqual([])
+    let looks = 0
+    for (const { store } of [first, second]) {
+      const work = store.work.bind(store) as (...given: unknown[]) => never
+      const counting = (...given: [{ work: string }]) => {
+        if (given[0].work === 'orphans') looks++
+        return work(...given)
+      }
+      Object.assign(store, { work: counting })
+    }
+    await clock.advance(600_000)
+    expect(looks).toBeLessThanOrEqual(22)
+    for (const one of [first, second]) await one.engine.stop()
+  })
+
   test('things that no ledger names are found in the inventory; only those with a name of ours are destroyed', async () => {
     const process = await started({ inventoryEveryMs: 60_000, strayGraceMs: 300_000 }, createBench(isFar))
     await makeBox(process)

@@ -30,6 +30,7 @@ export interface StraysOptions {
 }
 
 const pageSize = 200
+const namesTold = 10
 
 export class Strays {
   readonly #options: StraysOptions
@@ -43,15 +44,15 @@ export class Strays {
     return [...this.#known.values()]
   }
 
-  /** Never throws: one type after the other, and what goes wrong with one is told. */
+  /** Never throws: types do not wait for one another, and what goes wrong with one is told. */
   async compareAll(): Promise<void> {
-    const { plans, calls, log } = this.#options
-    for (const { type } of plans.all) {
-      if (calls.isStopping) return
-      await this.#compare(type).catch((error: unknown) =>
+    const { plans, log } = this.#options
+    const comparing = plans.all.map(({ type }) =>
+      this.#compare(type).catch((error: unknown) =>
         log('warn', 'the inventory could not be compared', { type, error }),
-      )
-    }
+      ),
+    )
+    await Promise.all(comparing)
   }
 
   /** What the driver has, against what the ledgers name. */
@@ -66,9 +67,10 @@ export class Strays {
     }
     if (things === null) return
     const named = await this.#namedByLedgers(things.map((thing) => thing.name))
+    const unnamed = things.filter(({ name }) => !named.has(name))
+    this.#tell(type, unnamed)
     const left = new Set<string>()
-    for (const thing of things) {
-      if (named.has(thing.name)) continue
+    for (const thing of unnamed) {
       const stray = this.#noted(type, thing)
       if (calls.isStopping) return
       if (!(await this.#isDestroyed(stray, thing))) left.add(placeOf(type, thing.name))
@@ -76,12 +78,19 @@ export class Strays {
     for (const [at, stray] of this.#known) if (stray.type === type && !left.has(at)) this.#known.delete(at)
   }
 
+  /** Those that were not known before, in one line: after a restore there may be thousands. */
+  #tell(type: string, things: Inventory): void {
+    const fresh = things.map(({ name }) => name).filter((name) => !this.#known.has(placeOf(type, name)))
+    if (fresh.length === 0) return
+    const names = fresh.slice(0, namesTold).map((name) => keepText(name, 500))
+    this.#options.log('warn', 'something exists that no ledger names', { type, count: fresh.length, names })
+  }
+
   #noted(type: string, { kind, name }: Inventory[number]): Stray {
-    const { clock, log } = this.#options
+    const { clock } = this.#options
     const at = placeOf(type, name)
     const known = this.#known.get(at)
     if (known !== undefined) return known
-    log('warn', 'something exists that no ledger names', { type, kind, name })
     const stray = { type, kind, name: keepText(name, 500), firstSeenAt: clock.now() }
     this.#known.set(at, stray)
     return stray

@@ -1,6 +1,6 @@
 // Destroys, or lists, what exists in the real world and nobody owns: orphans of the ledger, and by `strays.ts` what no ledger names. An
 // orphan is claimed first, so that only one sweeper is at it; from one whose incarnation is gone it is taken over. Destroying twice does
-// no harm.
+// no harm. Types do not wait for one another.
 import type { Clock, Millis } from '../base/clock.ts'
 import { HomeostatError } from '../base/errors.ts'
 import type { Incarnation, LedgerEntry, Resource } from '../decision/state.ts'
@@ -14,6 +14,7 @@ import type { Log } from './log.ts'
 import { Rhythm } from './rhythm.ts'
 import type { AnyDriver } from './run-step.ts'
 import { Strays, type Stray } from './strays.ts'
+import { SweepLanes } from './sweep-lanes.ts'
 import { SweeperCalls } from './sweeper-calls.ts'
 
 export type SweepPolicy = 'sweep' | 'list'
@@ -36,6 +37,11 @@ export interface SweeperOptions {
   readonly strayGraceMs: number
 }
 
+interface Orphan {
+  readonly resource: Resource
+  readonly entry: LedgerEntry
+}
+
 /** What is written beside the two commits of a sweep: before the driver is called, and after. */
 export interface SweepNoted {
   readonly begun?: BesideOf
@@ -43,7 +49,6 @@ export interface SweepNoted {
 }
 
 const pageSize = 200
-const atOnce = 8
 const retryFirstMs = 30_000
 const retryAtMostMs = 3_600_000
 
@@ -51,6 +56,10 @@ export class Sweeper {
   readonly #options: SweeperOptions
   readonly #rhythm: Rhythm
   readonly #calls: SweeperCalls
+  readonly #lanes = new SweepLanes<Orphan>({
+    sweep: (orphan) => this.#sweepOne(orphan),
+    onRoom: () => this.#rhythm.wake(),
+  })
   /** Orphans that could not be destroyed: tries so far, and when the next one is. */
   readonly #failed = new Map<string, { tries: number; nextAt: Millis }>()
   readonly #strays: Strays
@@ -79,7 +88,7 @@ export class Sweeper {
   }
 
   async stop(): Promise<void> {
-    const stopped = this.#rhythm.stop()
+    const stopped = Promise.all([this.#rhythm.stop(), this.#lanes.stop()])
     this.#calls.stop()
     await stopped
     await this.#comparing
@@ -103,15 +112,21 @@ export class Sweeper {
 
   async #pass(): Promise<number> {
     const { store, clock, sweepEveryMs, inventoryEveryMs } = this.#options
+    const forgotten = new Set(this.#failed.keys())
     for (let after = 0; ;) {
       const found = await store.work({ work: 'orphans' }, clock.now(), pageSize, after)
       const gone = await this.#goneAmong(found)
-      await this.#sweepAll(
-        found.flatMap((resource) => this.#sweepable(resource, gone).map((entry) => ({ resource, entry }))),
-      )
-      if (found.length < pageSize || this.#calls.isStopping) break
+      if (this.#calls.isStopping) return sweepEveryMs
+      for (const resource of found) {
+        for (const { name } of resource.ledger) forgotten.delete(name)
+        for (const entry of this.#sweepable(resource, gone))
+          this.#lanes.offer(resource.type, entry.name, { resource, entry })
+      }
+      if (found.length < pageSize) break
       after = found.at(-1)!.no
     }
+    // Another has swept them, or somebody vouched for them.
+    for (const name of forgotten) this.#failed.delete(name)
     if (this.#comparing === null && clock.monotonic() - this.#inventoryAt >= inventoryEveryMs) {
       this.#inventoryAt = clock.monotonic()
       this.#comparing = this.#strays.compareAll().finally(() => (this.#comparing = null))
@@ -122,7 +137,8 @@ export class Sweeper {
   #nextRetryMs(): number {
     const now = this.#options.clock.now()
     let next = Infinity
-    for (const { nextAt } of this.#failed.values()) next = Math.min(next, Math.max(0, nextAt - now))
+    // Those that are due have been offered, or are when there is room.
+    for (const { nextAt } of this.#failed.values()) if (nextAt > now) next = Math.min(next, nextAt - now)
     return next
   }
 
@@ -150,12 +166,14 @@ export class Sweeper {
     })
   }
 
-  async #sweepAll(orphans: readonly { readonly resource: Resource; readonly entry: LedgerEntry }[]): Promise<void> {
-    for (let i = 0; i < orphans.length && !this.#calls.isStopping; i += atOnce) {
+  async #sweepOne({ resource, entry }: Orphan): Promise<void> {
+    try {
+      await this.#sweep(resource, entry)
+    } catch (error) {
       // Whoever else has taken one sweeps it.
-      await Promise.all(
-        orphans.slice(i, i + atOnce).map(({ resource, entry }) => this.#sweep(resource, entry).catch(takenByAnother)),
-      )
+      if (error instanceof HomeostatError) return
+      const { type } = resource
+      this.#options.log('warn', 'an orphan could not be swept', { type, name: entry.name, error })
     }
   }
 
@@ -204,9 +222,4 @@ export class Sweeper {
     const waitMs = Math.min(retryAtMostMs, retryFirstMs * 2 ** Math.min(tries - 1, 20))
     this.#failed.set(name, { tries, nextAt: this.#options.clock.now() + waitMs })
   }
-}
-
-function takenByAnother(error: unknown): null {
-  if (error instanceof HomeostatError) return null
-  throw error
 }

@@ -68,6 +68,7 @@ export async function main(words: readonly string[]): Promise<void> {
     return
   }
   program.exitOverride()
+  if (words.includes('--json')) asJson(program, 'homeostat')
   for (const command of program.commands) quieten(command, words)
   // A reader that has seen enough (`| head`) is no error.
   process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : exits.defect))
@@ -91,6 +92,7 @@ function quieten(command: Command, words: readonly string[], above = 'homeostat'
   command.exitOverride()
   command.showSuggestionAfterError(true)
   command.showHelpAfterError(`(${name} --help says more)`)
+  if (words.includes('--json')) asJson(command, name)
   for (const inner of command.commands) quieten(inner, words, name)
   // A word that a group does not know reaches what it does by default, which would complain of what it was given.
   const [byDefault] = command.commands
@@ -98,7 +100,19 @@ function quieten(command: Command, words: readonly string[], above = 'homeostat'
   if (odd !== null) {
     byDefault!.showHelpAfterError(`(${name} --help says more)`)
     byDefault!.configureOutput({ outputError: (_, write) => write(odd) })
+    if (words.includes('--json')) asJson(byDefault!, name, odd)
   }
+}
+
+/** Programs read also what is wrong with a command as JSON. */
+function asJson(command: Command, name: string, odd?: string): void {
+  command.showHelpAfterError(false)
+  command.configureOutput({
+    outputError(text, write) {
+      const error = (odd ?? text).trim().replace(/^error: /, '')
+      write(`${JSON.stringify({ error, hint: `${name} --help says more`, exit: exits.usage })}\n`)
+    },
+  })
 }
 
 /** What is said of a mistyped part of a command, such as `token revok`; null: it is none. */

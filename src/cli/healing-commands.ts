@@ -133,9 +133,11 @@ async function heal({ api, printer, options }: Asking<HealOptions>, given?: stri
 async function healing({ api, printer }: Asking<object>): Promise<void> {
   const state = await api.call('getHealing', {})
   if (printer.isJson) return printer.json(state)
-  const age = state.lastPassAgeMs === null ? 'never' : `${lasting(state.lastPassAgeMs)} ago`
+  const { lastPassAgeMs: age, passes, healed } = state
   printer.line(
-    `Last pass ${age}; ${counted(state.passes, 'pass', 'passes')} and ${counted(state.healed, 'healing')} since the start.`,
+    age === null
+      ? 'The server that answers has made no pass: it has just begun, or has no worker. homeostat workers shows who has.'
+      : `Last pass ${lasting(age)} ago; ${counted(passes, 'pass', 'passes')} and ${counted(healed, 'healing')} since the start.`,
   )
   const open = state.breakers.filter(({ isOpen }) => isOpen)
   for (const { type, reason } of open) printer.line(printer.paint('red', `Breaker of ${type} is open: ${reason}`))

@@ -279,7 +279,11 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
   /** A person has an orphan destroyed now, whatever the policy says. Null: it is gone; else why it is not. */
   async sweepNow(resource: Resource, name: string, by: string, noted?: SweepNoted): Promise<string | null> {
     const sweeper = this.#tenure?.acting?.sweeper
-    if (sweeper === undefined) throw new HomeostatError('worker_absent', 'This process has no worker that could sweep.')
+    if (sweeper === undefined)
+      throw new HomeostatError(
+        'worker_absent',
+        'This process has no worker that could sweep. Ask a server that has one.',
+      )
     return sweeper.sweepNow(resource, name, by, noted)
   }
 

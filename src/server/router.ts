@@ -23,7 +23,10 @@ export class Router {
   /** By the number of slashes: what stands in the place of a parameter holds none. */
   readonly #patterns: ReadonlyMap<number, readonly Pattern[]>
 
+  readonly #isDev: boolean
+
   constructor(options: { readonly dev: boolean }) {
+    this.#isDev = options.dev
     const names = routeNames.filter((name) => options.dev || routeOf(name).dev !== true)
     const patterns = names.map(patternOf).sort((a, b) => b.weight - a.weight)
     this.#patterns = Map.groupBy(patterns, ({ slashes }) => slashes)
@@ -41,8 +44,13 @@ export class Router {
       }
       return { name: pattern.name, parameters: decoded(pattern.parameters, found.slice(1)) }
     }
-    if (allowed.size === 0)
-      throw new HomeostatError('route_not_found', `There is no ${path.slice(0, 200)}. /docs shows what there is.`)
+    if (allowed.size === 0) {
+      const isOfDev = path.startsWith('/v1/dev/') && !this.#isDev
+      const wayOut = isOfDev
+        ? 'This server is not in development mode: serve --dev begins it.'
+        : '/docs shows what there is.'
+      throw new HomeostatError('route_not_found', `There is no ${path.slice(0, 200)}. ${wayOut}`)
+    }
     const methods = [...allowed].sort().join(', ')
     throw new HomeostatError('method_not_allowed', `${path.slice(0, 200)} takes ${methods}.`, { details: { methods } })
   }

@@ -180,6 +180,18 @@ describe('asked', () => {
     expect(existsSync(join(terminal.folder, 'none.db'))).toBe(false)
   })
 
+  test.each([
+    ['get --json', "missing required argument 'resource'"],
+    ['token revok x --json', 'Did you mean revoke?'],
+    ['ls --frob --json', "unknown option '--frob'"],
+    ['--json frob', "unknown command 'frob'"],
+  ])('%s: what is wrong with a command is JSON, too', async (line, words) => {
+    const { exit, err } = await terminal.ask(line)
+    const told = JSON.parse(err) as { error: string; hint: string; exit: number }
+    expect(told.error).toContain(words)
+    expect([exit, told.exit, told.hint]).toEqual([2, 2, expect.stringContaining('--help says more')])
+  })
+
   test.each(['help webhook', 'webhook --help', 'help'])('%s is no error', async (line) => {
     const { exit, out } = await terminal.ask(line)
     expect(out).toContain('Usage: homeostat')

@@ -52,8 +52,10 @@ test('a fault is set only for what some declaration has: else it would never bre
 
 test('outside of the development mode there are no such calls', async () => {
   const shop = await openShop()
-  for (const path of ['/v1/dev/faults', '/v1/dev/truth'])
-    expect((await shop.ask('GET', path)).json.code).toBe('route_not_found')
+  for (const path of ['/v1/dev/faults', '/v1/dev/truth']) {
+    const detail = `There is no ${path}. This server is not in development mode: serve --dev begins it.`
+    expect((await shop.ask('GET', path)).json).toMatchObject({ code: 'route_not_found', detail })
+  }
   expect((await shop.ask('GET', '/openapi.json')).text).not.toContain('/v1/dev')
   const head = await fetch(`${shop.url}/livez`, { method: 'HEAD' })
   expect([head.status, await head.text()]).toEqual([200, ''])

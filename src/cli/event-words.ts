@@ -8,44 +8,97 @@ interface Told {
 }
 
 type Detail = Readonly<Record<string, unknown>>
+/** The named part of the detail; '' where it is left out. */
+type Text = (name: string) => string
 
 export function eventWords({ kind, detail }: Told): string {
   const given = (detail !== null && typeof detail === 'object' ? detail : {}) as Detail
-  const text = (name: string): string => (given[name] === undefined ? '' : shown(given[name]))
-  const next = given['next'] === undefined ? '' : `, next ${text('next')}`
-  switch (kind) {
-    case 'accepted':
-      return `${text('operation')} is asked for${given['input'] === undefined ? '' : ` with ${text('input')}`}${next}`
-    case 'stepDone':
-      return `${text('step')} is done${given['result'] === undefined ? '' : `: ${text('result')}`}${next}`
-    case 'resumed':
-      return `${foundWords[text('found')] ?? text('found')}; it goes on${given['phase'] === 'probe' ? ', after asking whether the cut call happened' : ''}`
-    case 'probed':
-      return `${text('probe')} of ${text('step')} says ${text('answer')}${given['repeated'] === true ? ': the call is made again' : ''}`
-    case 'stepAgain':
-      return `${calledIn(text)} is not finished; it is looked at again`
-    case 'attemptFailed':
-    case 'failed':
-      return `${calledIn(text)} failed: ${text('reason')}`
-    case 'undone':
-      return `${text('undone')} is undone`
-    case 'progressed':
-      return text('text')
-    case 'landed':
-      return landedWords(given, text)
-    default:
-      return Object.keys(given)
-        .map((name) => `${name} ${text(name)}`)
-        .join(', ')
-  }
+  const text: Text = (name) => (given[name] === undefined ? '' : shown(given[name]))
+  const words = Object.hasOwn(wordsOf, kind) ? wordsOf[kind] : undefined
+  if (words !== undefined) return words(text, given)
+  return Object.keys(given)
+    .map((name) => `${name} ${text(name)}`)
+    .join(', ')
 }
 
+/** The part with what stands around it, where it is there. */
+const after = (text: string, before: string): string => (text === '' ? '' : `${before}${text}`)
+const found = (text: Text): string => foundWords[text('found')] ?? text('found')
 /** What was called: a probe, of a step or of healing, or the step itself. A cancelled run names neither. */
-const calledIn = (text: (name: string) => string): string => text('probe') || text('step') || 'it'
+const calledIn = (text: Text): string => text('probe') || text('step') || 'it'
+const failed = (text: Text): string => `${calledIn(text)} failed: ${text('reason')}`
+const orphan = (words: string) => (text: Text) => `${text('orphan')} ${words}${after(text('reason'), ': ')}`
 
-function landedWords(given: Detail, text: (name: string) => string): string {
+const wordsOf: Readonly<Record<string, (text: Text, given: Detail) => string>> = {
+  accepted: (text, given) =>
+    [
+      `${text('operation')} is asked for`,
+      after(text('input'), ' with '),
+      given['forced'] === undefined ? '' : `, forced${after(text('forced'), ': ')}`,
+      after(text('next'), ', next '),
+    ].join(''),
+  queued: (text) => `${text('operation')} waits its turn, at place ${text('place')}`,
+  dropped: (text) => `${text('operation')} is not begun: ${text('reason')}`,
+  stepDone: (text) => `${text('step')} is done${after(text('result'), ': ')}${after(text('next'), ', next ')}`,
+  stepAgain: (text) => `${calledIn(text)} is not finished; it is looked at again`,
+  skipped: (text) => `${text('step')} is skipped${after(text('reason'), ': ')}${after(text('next'), ', next ')}`,
+  itemDone: (text) =>
+    `${text('step')} is done for ${text('item')}${after(text('left'), ', left: ')}${after(text('next'), ', next ')}`,
+  itemFailed: (text) =>
+    `${text('step')} failed for ${text('item')}: ${text('reason')}${after(text('left'), ', left: ')}`,
+  itemAsked: (text) => `${text('step')}: ${text('item')} is asked`,
+  outcomeUnknown: (text) => `${text('step')}: nobody knows whether it happened${after(text('reason'), ': ')}`,
+  probed: (text, given) =>
+    `${text('probe')} of ${text('step')} says ${text('answer')}${given['repeated'] === true ? ': the call is made again' : ''}`,
+  observed: (text) => `${text('probe')} was asked and says ${text('answer')}`,
+  attemptFailed: failed,
+  failed,
+  undone: (text) => `${text('undone')} is undone`,
+  undoFailed: (text) => `${text('undo')}, which undoes, failed: ${text('reason')}`,
+  progressed: (text) => text('text'),
+  landed: landedWords,
+  parked: (text) => `parked${after(text('reason'), ': ')}`,
+  retried: (text) => `tried again by hand${after(text('parked'), '; it was parked: ')}`,
+  preempted: (text) => `interrupted by ${text('by')}`,
+  handedOver: (text) => `handed over to another worker${after(found(text), ': ')}`,
+  resumed: (text, given) =>
+    `${found(text)}; ${given['probe'] === undefined ? goesOn(text) : `${text('probe')} is asked how it really is`}`,
+  healed: healedWords,
+  moved: (text, given) =>
+    [
+      text('with') === '' ? 'its related ones move before it' : `with ${text('with')}`,
+      after(text('preempted'), ', which interrupts '),
+      Array.isArray(given['orphans']) ? `, left behind: ${given['orphans'].map(shown).join(', ')}` : '',
+    ].join(''),
+  added: (text) => `with ${text('with')}`,
+  timerFired: (text) => `timer ${text('timer')} is due`,
+  timerRefused: (text, given) =>
+    `timer ${text('timer')} is refused: ${text('reason')}${given['again'] === undefined ? '' : ' It asks again later.'}`,
+  statusSet: (text) => `set by hand${after(text('reason'), ': ')}`,
+  orphaned: orphan('is left behind'),
+  sweeping: orphan('is being destroyed'),
+  swept: orphan('is destroyed'),
+  adopted: orphan('belongs to it again'),
+  writtenOff: orphan('is written off'),
+}
+
+const goesOn = (text: Text): string =>
+  `it goes on${text('phase') === 'probe' ? ', after asking whether the cut call happened' : ''}`
+
+function healedWords(text: Text): string {
+  return [
+    found(text),
+    after(text('answer'), ', the driver says '),
+    after(text('attempt'), ', '),
+    text('attempt') === '' ? '' : ' is asked for again',
+    after(text('budgetSpent'), ', too often healed to ask again for '),
+  ].join('')
+}
+
+function landedWords(text: Text, given: Detail): string {
   if (given['undone'] !== undefined) return `${text('undone')} is undone; ${text('description')}`
   if (given['failed'] === true)
     return `${text('step') || text('operation')} failed: ${text('reason') || text('description')}`
-  return given['operation'] === undefined ? text('description') : `${text('operation')} has ended`
+  if (given['operation'] === undefined) return text('description')
+  return `${text('operation')} has ended${after(text('description'), ': ')}`
 }

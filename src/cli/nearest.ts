@@ -4,7 +4,7 @@ import { editDistance } from '../base/edit-distance.ts'
 /** Of the known names the nearest ones, best first; none when nothing is near. */
 export function nearest(given: string, known: readonly string[]): readonly string[] {
   const wanted = given.toLowerCase()
-  const scored = known.map((name) => ({ name, score: scoreOf(wanted, name.toLowerCase()) }))
+  const scored = [...new Set(known)].map((name) => ({ name, score: scoreOf(wanted, name.toLowerCase()) }))
   const near = scored.filter(({ score }) => score < 1).sort((a, b) => a.score - b.score)
   return near.slice(0, 3).map(({ name }) => name)
 }

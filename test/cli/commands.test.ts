@@ -46,6 +46,8 @@ describe('names', () => {
     expect(nearest('clutser', types)).toEqual(['sahara.cluster'])
     expect(nearest('sacle', ['scale', 'update', 'delete'])).toEqual(['scale'])
     expect(nearest('zzz', types)).toEqual([])
+    // A node and its stack have one id.
+    expect(nearest('m1', ['n1', 'n1', 'other'])).toEqual(['n1'])
   })
 })
 

@@ -240,3 +240,30 @@ test('what stands behind thousands of others is found too, by the filter and by 
   await page.waitForURL('**/resources/archive.tape/tape-11998')
   await visitor.stands('Idle')
 })
+
+test('who types on and presses Enter before the answer is there does not open what was found before', async () => {
+  const { visitor } = stage
+  const { page } = visitor
+  await visitor.go('/runs')
+  await visitor.sees('flink-live')
+  await page.keyboard.press('/')
+  const box = page.getByRole('combobox', { name: 'Find' })
+  const found = page.getByRole('option')
+  await box.fill('orders')
+  await found.filter({ hasText: 'orders' }).waitFor()
+  let letGo = () => {}
+  const held = new Promise<void>((done) => (letGo = done))
+  await page.route('**/v1/resources?q=users*', async (route) => {
+    await held
+    await route.continue()
+  })
+  await box.fill('users')
+  await page.keyboard.press('Enter')
+  expect(await found.filter({ hasText: 'orders' }).count()).toBe(0)
+  expect(new URL(page.url()).pathname).toBe('/runs')
+  letGo()
+  await found.filter({ hasText: 'users' }).waitFor()
+  await page.keyboard.press('Enter')
+  await visitor.stands('Available')
+  expect(new URL(page.url()).pathname).toBe('/resources/opensds.volume/users')
+})

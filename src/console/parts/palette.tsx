@@ -52,7 +52,11 @@ export function Palette({ items, onClose }: { readonly items: readonly Item[]; r
     ),
     icon: 'list',
   })
-  const some = asked.length > 1 && text !== '' ? (resources.data ?? []) : []
+  // Until the answer to what is typed is there, of the one before only what still fits: Enter is not to open another.
+  const isAnswered = asked === text && !resources.isPlaceholderData
+  const some = (text.length > 1 ? (resources.data ?? []) : []).filter(
+    ({ id, name, status, description }) => isAnswered || fits(`${id} ${name ?? ''} ${status} ${description}`),
+  )
   const found: Found[] = [
     // Who typed a whole name means it, also where it looks like the name of a run.
     ...some.filter(({ id }) => id === text).map(resourceOf),

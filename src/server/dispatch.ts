@@ -181,7 +181,10 @@ async function enter({ services, addressLimiter, limiter }: DispatchParts, incom
 function refuseForgery({ openHosts }: DispatchParts, incoming: Incoming, principal: Principal): void {
   if (principal.via === 'token') return
   const site = incoming.header('sec-fetch-site')
-  const isForeign = site !== undefined && site !== 'same-origin' && site !== 'none'
+  const isForeign =
+    site === undefined
+      ? principal.via === 'open' && isOfPageElsewhere(incoming)
+      : site !== 'same-origin' && site !== 'none'
   if (changing.has(incoming.method) && isForeign)
     throw new HomeostatError('forbidden', 'Pages of another origin may not do this.')
   if (changing.has(incoming.method) && principal.via === 'session' && incoming.header('x-homeostat') === undefined)
@@ -189,6 +192,12 @@ function refuseForgery({ openHosts }: DispatchParts, incoming: Incoming, princip
   const host = (incoming.header('host') ?? '').replace(/:\d+$/, '').toLowerCase()
   if (principal.via === 'open' && openHosts !== null && !openHosts.has(host))
     throw new HomeostatError('forbidden', 'An open server is called by the name of this machine only.')
+}
+
+/** For browsers that do not say more: they name the page's origin with every change that it asks for. Programs do not. */
+function isOfPageElsewhere(incoming: Incoming): boolean {
+  const origin = incoming.header('origin')
+  return origin !== undefined && URL.parse(origin)?.host !== incoming.header('host')?.toLowerCase()
 }
 
 /** Null: he may. */

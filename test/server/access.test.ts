@@ -216,6 +216,10 @@ test('an open server lets everybody of this machine in, and no page of another o
     })
   expect((await create({})).status).toBe(202)
   expect((await create({ 'sec-fetch-site': 'cross-site' })).status).toBe(403)
+  // Browsers that say nothing of the site name the origin; one of another port of this machine is another, too.
+  expect((await create({ origin: url })).status).toBe(202)
+  for (const origin of ['https://elsewhere.example', 'http://127.0.0.1:1', 'null'])
+    expect((await create({ origin })).status, origin).toBe(403)
   await open.stop()
 })
 

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { catalogues, documents } from '../scripts/draw/documents.ts'
 import { pictureFile } from '../scripts/draw/page.ts'
 import { escapeText, themes } from '../src/drawing/svg.ts'
+import { languageWords } from '../src/lifecycle/check-words.ts'
 import { kindsOf, type ResourceType } from '../src/lifecycle/resource-type.ts'
 
 const folder = join(resolve(import.meta.dirname, '..'), 'docs', 'catalogues')
@@ -16,6 +17,12 @@ test('docs/catalogues is what the declarations give', () => {
   for (const [name, text] of made) {
     expect(readFileSync(join(folder, name), 'utf8') === text, `${name} is out of date: run npm run draw`).toBe(true)
   }
+})
+
+test('docs/lifecycles.md tells every word of the language', () => {
+  const page = readFileSync(resolve(folder, '..', 'lifecycles.md'), 'utf8')
+  const told = new Set([...page.matchAll(/`[^`\n]+`/g)].flatMap(([code]) => code.match(/[A-Za-z]+/g) ?? []))
+  expect(languageWords.filter((word) => !told.has(word))).toEqual([])
 })
 
 test('documents are the same each time they are made', () => {

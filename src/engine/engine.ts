@@ -23,7 +23,7 @@ import { HealControl } from './heal-control.ts'
 import { healthOf, type Health } from './health.ts'
 import { HealingPolicy } from './healing-policy.ts'
 import { silent, type Log } from './log.ts'
-import { defaultSettings, type EngineSettings } from './options.ts'
+import { settingsOf, type EngineSettings } from './options.ts'
 import { Rhythm } from './rhythm.ts'
 import type { AnyDriver } from './run-step.ts'
 import type { RunView } from './run-view.ts'
@@ -94,7 +94,7 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
     const { store } = parts
     const clock = parts.clock ?? store.clock ?? systemClock
     const log = parts.log ?? silent
-    const settings = { ...defaultSettings, ...parts.options }
+    const settings = settingsOf(parts.options)
     const set = byName(parts.lifecycles)
     const lifecycles = Object.values(set)
     super({ store, clock, settings, plans: plansOf(lifecycles, log) })

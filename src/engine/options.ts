@@ -50,6 +50,12 @@ export interface EngineSettings {
   readonly strayGraceMs: number
 }
 
+/** What is left out, or given as undefined, is as by default. */
+export function settingsOf(given: Partial<EngineSettings> = {}): EngineSettings {
+  const said = Object.entries(given).filter(([, value]) => value !== undefined)
+  return { ...defaultSettings, ...Object.fromEntries(said) }
+}
+
 export const defaultSettings: EngineSettings = {
   name: 'worker',
   worker: true,

@@ -29,6 +29,11 @@ const step = ['meaning', 'during', 'when', 'forEach', 'ask', 'onFailure', ...cal
 const timer = ['in', 'when', 'at', 'after', 'ask', 'again', 'rank']
 const body = ['begins', 'moves', 'probes', 'rules', 'timers', 'operations', 'heal', 'drift']
 
+/** All of them, once. */
+export const languageWords: readonly string[] = [
+  ...new Set([...failure, ...heal, ...operation, ...step, ...timer, ...body]),
+]
+
 /** Answers false when something is missing or misshapen, so that the other checks cannot read the declaration. */
 export function checkWords(faults: Faults, declaration: Declaration, written: object): boolean {
   const { type } = declaration

@@ -9,7 +9,11 @@ export const reason = z.object({ reason: z.string().default('') })
 export const sameReason = ({ input }: { readonly input: { readonly reason: string } }) => ({ reason: input.reason })
 
 /** What nobody has disabled yet: `enabled` follows the status from the beginning. */
-export const beginsEnabled = { enabled: true, says: 'it begins enabled: disable it afterwards' } as const
+export const beginsEnabled = {
+  says: 'it begins enabled: disable it afterwards',
+  test: ({ resource }: { readonly resource: { readonly properties: { readonly enabled: boolean } } }): boolean =>
+    resource.properties.enabled,
+} as const
 
 /** A week in the bin, then it is destroyed; hourly again while that is refused. */
 export const bin = { in: ['DELETED'], after: '7d', ask: 'destroy', again: '1h' } as const

@@ -106,7 +106,7 @@ describe('4.2: every transition', () => {
       ['ovc.image', 'model', { parent }],
     ] as const) {
       const { message } = t.refused(t.creating(type, 'off', { operation, properties: { enabled: false }, ...more }))
-      expect(message).toContain('it begins enabled: disable it afterwards')
+      expect(message).toBe(`Cannot ${operation} ${type} off: it needs that it begins enabled: disable it afterwards.`)
     }
     for (const size of [0, -3])
       expect(t.refused(t.creating('ovc.disk', 'd', { parent, properties: { size } })).message).toContain('size: ')

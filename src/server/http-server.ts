@@ -271,8 +271,8 @@ export class HomeostatServer {
     const known = knownError(error) ?? statusError(error)
     if (known === null) this.#services.log('error', 'a request met a defect', { error, request: request.id })
     const problem = problemOf(known ?? new HomeostatError('internal', 'A defect of Homeostat.'), String(request.id))
-    const again = problem.code === 'connections_exhausted' ? { 'retry-after': '1' } : {}
-    const headers = { 'content-type': 'application/problem+json; charset=utf-8', ...again }
+    const headers: Record<string, string> = { 'content-type': 'application/problem+json; charset=utf-8' }
+    if (problem.code === 'connections_exhausted') headers['retry-after'] = '1'
     return this.#send(reply, new Reply(problem, { status: problem.status, headers }))
   }
 

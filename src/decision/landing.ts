@@ -211,6 +211,8 @@ export function moveTo(
     status: to,
     properties,
     ledger,
+    // It tells of the run that is over.
+    description: closed === null ? item.description : '',
     since: stays ? item.since : draft.now,
     run: stays ? item.run : null,
     epoch: !stays && item.run !== null ? item.epoch + 1 : item.epoch,

@@ -190,6 +190,17 @@ describe('7 held resources', () => {
     expect(t.refused(late).code).toBe('fenced')
   })
 
+  test('7 what is moved over a parked run no longer asks people to see to that', () => {
+    const t = new TableTop([boxes, lids])
+    t.create('t.box', 'box')
+    t.place('t.lid', 'lid', 'Off', { parent: { no: t.get('box').no } })
+    t.request('lid', 'turn')
+    for (let n = 0; n < 10 && t.get('lid').run?.parked === null; n++) t.unknown('lid')
+    expect(t.get('lid').description).toContain('Parked')
+    t.request('box', 'crush')
+    expect(t.get('lid')).toMatchObject({ status: 'Lost', run: null, description: '' })
+  })
+
   test('7 what is put elsewhere by hand is held no longer, and the run that held it goes on with the others', () => {
     const t = shop()
     t.request('s', 'clear')

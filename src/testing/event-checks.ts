@@ -192,13 +192,13 @@ export class EventChecks {
   /** A run parks only for reasons that the language has; a step with a probe is never left unknown. */
   #parked({ event, after }: Told): void {
     const code = word(event, 'code')
-    const step = this.#judgement.plans.get(after.type)?.operations.get(after.run?.operation ?? '')?.steps[
-      after.run!.step
-    ]
+    // Something stronger may have ended it in the same commit: then it is not left so.
+    const run = after.run?.begun === event.begun ? after.run : null
+    const step = this.#judgement.plans.get(after.type)?.operations.get(run?.operation ?? '')?.steps[run?.step ?? -1]
     const isWrong =
       (code === 'declaration_defect' && !this.#checkers.seen.isByHand) ||
       code === 'driver_missing' ||
-      (code === 'unknown_outcome' && after.run!.phase === 'step' && step?.probe != null && after.run!.items === null)
+      (code === 'unknown_outcome' && run?.phase === 'step' && step?.probe != null && run.items === null)
     if (isWrong) this.#checkers.fail('defect', `${after.type} ${after.id} was parked: ${word(event, 'reason')}`)
   }
 

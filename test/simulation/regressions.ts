@@ -130,4 +130,9 @@ export const regressions: readonly Regression[] = [
     },
     was: 'a sweeper that had stood still past its lease swept what another had taken over',
   },
+  {
+    scenario: 'boxes',
+    conditions: { seed: 794836840, isSwarm: true, stays: 'brief' },
+    was: 'the checker threw at a run that was parked and interrupted in one commit; its resource went on telling people to retry it',
+  },
 ]

@@ -14,7 +14,7 @@ import type { Log } from './log.ts'
 import { Rhythm } from './rhythm.ts'
 import type { AnyDriver } from './run-step.ts'
 import { Strays, type Stray } from './strays.ts'
-import { SweepLanes } from './sweep-lanes.ts'
+import { OrphansByType } from './orphans-by-type.ts'
 import { SweeperCalls } from './sweeper-calls.ts'
 
 export type SweepPolicy = 'sweep' | 'list'
@@ -56,7 +56,7 @@ export class Sweeper {
   readonly #options: SweeperOptions
   readonly #rhythm: Rhythm
   readonly #calls: SweeperCalls
-  readonly #lanes = new SweepLanes<Orphan>({
+  readonly #orphans = new OrphansByType<Orphan>({
     sweep: (orphan) => this.#sweepOne(orphan),
     onRoom: () => this.#rhythm.wake(),
   })
@@ -88,7 +88,7 @@ export class Sweeper {
   }
 
   async stop(): Promise<void> {
-    const stopped = Promise.all([this.#rhythm.stop(), this.#lanes.stop()])
+    const stopped = Promise.all([this.#rhythm.stop(), this.#orphans.stop()])
     this.#calls.stop()
     await stopped
     await this.#comparing
@@ -120,7 +120,7 @@ export class Sweeper {
       for (const resource of found) {
         for (const { name } of resource.ledger) forgotten.delete(name)
         for (const entry of this.#sweepable(resource, gone))
-          this.#lanes.offer(resource.type, entry.name, { resource, entry })
+          this.#orphans.offer(resource.type, entry.name, { resource, entry })
       }
       if (found.length < pageSize) break
       after = found.at(-1)!.no

@@ -1,22 +1,22 @@
 // One type's orphans never wait for another's.
 import { expect, test } from 'vitest'
-import { SweepLanes } from './sweep-lanes.ts'
+import { OrphansByType } from './orphans-by-type.ts'
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 test("a type whose backend hangs holds up its own orphans, and nobody else's", async () => {
   const begun: string[] = []
   const hanging: (() => void)[] = []
-  const lanes = new SweepLanes<string>({
+  const orphans = new OrphansByType<string>({
     sweep: (name) => {
       begun.push(name)
       return name.startsWith('slow') ? new Promise((resolve) => hanging.push(resolve)) : Promise.resolve()
     },
     onRoom: () => {},
   })
-  for (let n = 0; n < 20; n++) lanes.offer('slow', `slow ${n}`, `slow ${n}`)
-  for (let n = 0; n < 20; n++) lanes.offer('quick', `quick ${n}`, `quick ${n}`)
-  lanes.offer('slow', 'slow 0', 'slow 0')
+  for (let n = 0; n < 20; n++) orphans.offer('slow', `slow ${n}`, `slow ${n}`)
+  for (let n = 0; n < 20; n++) orphans.offer('quick', `quick ${n}`, `quick ${n}`)
+  orphans.offer('slow', 'slow 0', 'slow 0')
   await settle()
   expect(begun.filter((name) => name.startsWith('quick'))).toHaveLength(20)
   expect(begun.filter((name) => name.startsWith('slow'))).toHaveLength(8)
@@ -25,7 +25,7 @@ test("a type whose backend hangs holds up its own orphans, and nobody else's", a
   expect(begun.at(-1)).toBe('slow 8')
 
   let isStopped = false
-  const stopping = lanes.stop().then(() => (isStopped = true))
+  const stopping = orphans.stop().then(() => (isStopped = true))
   await settle()
   expect(isStopped).toBe(false)
   for (const end of hanging.splice(0)) end()
@@ -36,7 +36,7 @@ test("a type whose backend hangs holds up its own orphans, and nobody else's", a
 test('more than it can take are asked for again when there is room', async () => {
   let room = 0
   const swept = new Set<string>()
-  const lanes = new SweepLanes<string>({
+  const orphans = new OrphansByType<string>({
     sweep: async (name) => {
       await settle()
       swept.add(name)
@@ -44,7 +44,7 @@ test('more than it can take are asked for again when there is room', async () =>
     onRoom: () => room++,
   })
   const offerAll = () => {
-    for (let n = 0; n < 500; n++) if (!swept.has(String(n))) lanes.offer('a', String(n), String(n))
+    for (let n = 0; n < 500; n++) if (!swept.has(String(n))) orphans.offer('a', String(n), String(n))
   }
   offerAll()
   await expect.poll(() => room).toBe(1)

@@ -1,7 +1,7 @@
 // The steps of every operation in their order, as the processes before this one knew them. A run counts its steps: were one put in
 // before the step at which it stands, it would leave that out and do another twice. Such runs stop the start, as all strangers do.
 import type { Json } from '../base/json.ts'
-import type { Plans } from '../lifecycle/plan.ts'
+import type { Plan, Plans } from '../lifecycle/plan.ts'
 import { emptyBatch, type Store, type StoredRecord } from '../store/store.ts'
 
 const kind = 'steps'
@@ -32,13 +32,11 @@ export class StepOrders {
 
   /** Those of these declarations, where they differ from what is stored: in one commit. False: somebody else wrote meanwhile. */
   async keep(store: Store, plans: Plans): Promise<boolean> {
-    const records = plans.all.flatMap(({ type, operations }) => {
-      const orders: Orders = [...operations]
-        .map(([name, { steps }]) => [name, steps.map((step) => step.name)] as const)
-        .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      const isSame = JSON.stringify(orders) === JSON.stringify(this.#orders(type))
-      const from = this.#records.get(type)?.version ?? 0
-      return isSame ? [] : [{ kind, key: type, from, to: orders as unknown as Json }]
+    const records = plans.all.flatMap((plan) => {
+      const { orders, text } = ordersOf(plan)
+      if (text === JSON.stringify(this.#orders(plan.type))) return []
+      const from = this.#records.get(plan.type)?.version ?? 0
+      return [{ kind, key: plan.type, from, to: orders as unknown as Json }]
     })
     return records.length === 0 || (await store.commit({ ...emptyBatch, records })).committed
   }
@@ -46,6 +44,25 @@ export class StepOrders {
   #orders(type: string): Orders | undefined {
     return this.#records.get(type)?.value as Orders | undefined
   }
+}
+
+interface Written {
+  readonly orders: Orders
+  readonly text: string
+}
+
+/** Plans never change: engines made from the same ones, as a simulation makes them by the thousand, share what is written of them. */
+const written = new WeakMap<Plan, Written>()
+
+function ordersOf(plan: Plan): Written {
+  const known = written.get(plan)
+  if (known !== undefined) return known
+  const orders = [...plan.operations]
+    .map(([name, { steps }]) => [name, steps.map((step) => step.name)] as const)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const made = { orders, text: JSON.stringify(orders) }
+  written.set(plan, made)
+  return made
 }
 
 /** What this process knows is what the next one compares with. */

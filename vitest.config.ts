@@ -29,6 +29,10 @@ const longest = [
   'test/simulation/systematic',
 ].map((name) => fileURLToPath(new URL(`./${name}.test.ts`, import.meta.url)))
 
+/** Those that keep to themselves share the modules that they load; those that start processes have one of their own. */
+const inside = ['src/**/*.test.ts', 'catalogues/**/*.test.ts']
+const processes = ['catalogues/*/killed.test.ts', 'src/worlds/local-world.test.ts']
+
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification) => {
@@ -47,11 +51,16 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'catalogues/**/*.test.ts'],
+    projects: [
+      { extends: true, test: { name: 'together', include: inside, exclude: processes, isolate: false } },
+      {
+        extends: true,
+        test: { name: 'apart', include: ['test/**/*.test.ts', ...processes], globalSetup: ['test/console/browser.ts'] },
+      },
+    ],
     // Most tests wait for processes, not for the processor; but with three at a time those that race the clock have too little of it.
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
-    globalSetup: ['test/console/browser.ts'],
     // Processes that tests start find what others have compiled, in the place where the command line keeps it: half of their start.
     env: { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') },
     testTimeout: 60_000,

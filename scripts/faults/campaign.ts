@@ -19,7 +19,7 @@ import { scheduleOf, type Fault, type FaultKind, type Planned } from './schedule
 import { engineSettings, lifecycles, schema } from './systems.ts'
 import { pause, until } from '../waiting.ts'
 import { watch } from './watch.ts'
-import { killChildren, LoadClient, WorkerPool } from './worker-pool.ts'
+import { LoadClient, WorkerPool } from './worker-pool.ts'
 
 export interface CampaignOptions {
   readonly seed: number
@@ -109,8 +109,7 @@ export class Campaign {
   /** Ends whatever is there, in any phase; may be called again. */
   async end(): Promise<void> {
     this.#isOver = true
-    killChildren()
-    await this.#workers?.end().catch(() => {})
+    await Promise.all([this.#client?.finish(0), this.#workers?.end(0)])
     await this.#proxy?.stop().catch(() => {})
     await this.#cloud?.stop().catch(() => {})
     await this.#cluster?.remove().catch(() => {})

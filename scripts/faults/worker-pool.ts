@@ -8,11 +8,10 @@ import { pause } from '../waiting.ts'
 
 const living = new Set<ChildProcess>()
 
-/** Everything that was started here, by its id. */
-export function killChildren(): void {
+/** Whatever was started here does not outlive this process. */
+process.on('exit', () => {
   for (const child of living) child.kill('SIGKILL')
-}
-process.on('exit', killChildren)
+})
 
 function start(program: string, env: Readonly<Record<string, string>>): ChildProcess {
   const child = fork(fileURLToPath(new URL(program, import.meta.url)), [], {
@@ -143,8 +142,9 @@ export class WorkerPool {
     for (const place of this.#places) place.setClock(0)
   }
 
-  async end(): Promise<void> {
-    await Promise.all(this.#places.map((place) => place.end(8_000)))
+  /** At once: 0 is no patience. */
+  async end(patienceMs = 8_000): Promise<void> {
+    await Promise.all(this.#places.map((place) => place.end(patienceMs)))
   }
 }
 

@@ -1,5 +1,5 @@
 // G2, F1, F10: SIGKILL at random moments, many times in a row on one file, with about 200 operations in flight: of one process,
-// and of two that share the file. CRASH_ROUNDS=n kills n times instead of 12 and 5.
+// and of two that share the file. CRASH_ROUNDS=n kills n times instead of 8 and 5.
 import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
@@ -52,11 +52,11 @@ async function strays(folder: string): Promise<string[]> {
 }
 
 test.each([
-  { processes: 1, kills: rounds(12) },
+  { processes: 1, kills: rounds(8) },
   { processes: 2, kills: rounds(5) },
 ])(
   '$kills kills in a row under load of $processes processes lose nothing and leave nothing stuck',
-  { timeout: 60_000 + rounds(12) * 6_000 },
+  { timeout: 60_000 + rounds(8) * 6_000 },
   async ({ processes, kills }) => {
     const folder = freshFolder()
     const random = seededRandom(20 + processes)

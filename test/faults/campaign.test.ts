@@ -1,6 +1,7 @@
 // A short selection of npm run faults: real worker processes under load on a primary with a synchronous standby, both kinds of failover, a
-// killed primary, killed and frozen workers, cut commits and dead connections; then the auditor. The long ones are run by hand.
-import { expect, test } from 'vitest'
+// killed primary, killed and frozen workers, cut commits and dead connections; then the auditor. The long ones are run by hand. Both wait
+// more than they work: they run side by side.
+import { test } from 'vitest'
 import { Campaign } from '../../scripts/faults/campaign.ts'
 import { isClean } from '../../scripts/faults/judge.ts'
 import type { Planned } from '../../scripts/faults/schedule.ts'
@@ -19,7 +20,7 @@ const faults: readonly Planned[] = [
   { atMs: 3_500, does: 'failOver', loss: 'killed', aliveMs: 0 },
 ]
 
-test('faults of every kind lose, double and leave nothing', { timeout: 180_000 }, async () => {
+test.concurrent('faults of every kind lose, double and leave nothing', { timeout: 180_000 }, async ({ expect }) => {
   const campaign = new Campaign({ seed: 1, workers: 2, users: 8, atMostMs: 90_000, faults, seconds: 5 })
   const { verdict, done, evidence } = await campaign.run()
   expect(verdict).toEqual({ lost: [], doubled: [], illegal: [], zombieWrites: [], stuck: [], rules: [], strays: [] })
@@ -37,10 +38,10 @@ test('faults of every kind lose, double and leave nothing', { timeout: 180_000 }
   expect(done.cutCommit).toBeGreaterThan(0)
 })
 
-test(
+test.concurrent(
   'control: with an asynchronous standby, a failover loses what was acknowledged, and it is seen',
   { timeout: 180_000 },
-  async () => {
+  async ({ expect }) => {
     // The old primary wakes up beside the new one, and those who still have it are told "yes".
     const faults: readonly Planned[] = [{ atMs: 500, does: 'failOver', loss: 'frozen', aliveMs: 4_000 }]
     const options = { workers: 2, users: 8, atMostMs: 5_000, faults, seconds: 2, isCareless: true }

@@ -97,3 +97,6 @@ function sortedKeys(value: object): string[] {
   }
   return keys
 }
+
+/** A value as it stands in a line. */
+export const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))

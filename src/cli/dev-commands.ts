@@ -1,9 +1,10 @@
 // Commands of the development mode: break the backends, see what is really there, strike the process that answers.
 import type { Command } from 'commander'
+import { shown } from '../base/json.ts'
 import { sleep, systemClock } from '../base/clock.ts'
 import { CliError, exits } from './cli-error.ts'
 import { typeNamed } from './names.ts'
-import { counted, lasting, shown } from './print.ts'
+import { counted, lasting } from './print.ts'
 import { numberOf } from './given-values.ts'
 import { asking, type Asking } from './shell.ts'
 

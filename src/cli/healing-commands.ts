@@ -1,5 +1,6 @@
 // Commands for the person on call: what is stuck, what healing would do, what was left behind, and whom to ask.
 import type { Command } from 'commander'
+import { shown } from '../base/json.ts'
 import type { HttpClient } from '../client/http-client.ts'
 import type { Answer } from '../protocol/route.ts'
 import type { Routes } from '../protocol/routes.ts'
@@ -8,7 +9,7 @@ import { CliError, exits } from './cli-error.ts'
 import { foundWords } from '../protocol/found-words.ts'
 import { refNamed, typeNamed, wordOf } from './names.ts'
 import { firstOf, moreThan, type Limited } from './paging.ts'
-import { beside, counted, lasting, shown } from './print.ts'
+import { beside, counted, lasting } from './print.ts'
 import { asking, type Asking } from './shell.ts'
 
 export function healingCommands(program: Command): void {

@@ -68,13 +68,19 @@ export class Printer {
     return this.paint(colours[kind] ?? 'reset', status)
   }
 
-  /** Rows under headings, as wide as what is in them; the last column is cut where the terminal ends. */
+  /**
+   * Rows under headings, as wide as what is in them. They are cut where the terminal ends; the status is the last to go: what stands
+   * before it is shortened.
+   */
   table(headings: readonly string[], given: readonly (readonly string[])[]): void {
-    const { isColoured } = this.output
+    const { isColoured, columns } = this.output
     const rows = given.map((row) => row.map((cell) => harmless(cell, isColoured).replaceAll(/\s*\n\s*/g, ' ')))
     const widths = headings.map((heading, i) => Math.max(heading.length, ...rows.map((row) => widthOf(row[i] ?? ''))))
+    const before = headings.findIndex((heading) => heading === 'STATUS' || heading === 'STATE')
+    if (columns !== null) shrink(widths, before, columns)
+    const fitted = (cell: string, i: number) => pad(i < before ? shortened(cell, widths[i]!) : cell, widths[i]!)
     const line = (cells: readonly string[]) =>
-      this.#cut(cells.map((cell, i) => (i === cells.length - 1 ? cell : pad(cell, widths[i]!))).join('  ')).trimEnd()
+      this.#cut(cells.map((cell, i) => (i === cells.length - 1 ? cell : fitted(cell, i))).join('  ')).trimEnd()
     this.line(this.dim(line(headings)))
     for (const row of rows) this.line(line(row))
   }
@@ -121,8 +127,33 @@ const colours: Readonly<Record<string, Style>> = {
 }
 
 // oxlint-disable-next-line no-control-regex
-const widthOf = (text: string): number => text.replaceAll(/\u001b\[\d+m/g, '').length
+const plainOf = (text: string): string => text.replaceAll(/\u001b\[\d+m/g, '')
+const widthOf = (text: string): number => plainOf(text).length
 const pad = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - widthOf(text)))
+
+const gap = 2
+const narrowest = 4
+
+/** Takes from the widest of the first columns, in turns, until the one after them ends where the terminal does. */
+function shrink(widths: number[], first: number, columns: number): void {
+  if (first < 1) return
+  // What follows shows by a mark that it was cut.
+  const room = first === widths.length - 1 ? columns : columns - gap
+  const end = widths.slice(0, first + 1).reduce((sum, width) => sum + width + gap, -gap)
+  for (let over = end - room; over > 0; over--) {
+    const widest = widths.indexOf(Math.max(...widths.slice(0, first)))
+    if (widths[widest]! <= narrowest) return
+    widths[widest]!--
+  }
+}
+
+/** Without its middle: types and ids are told apart by how they begin and end. */
+function shortened(text: string, width: number): string {
+  if (widthOf(text) <= width) return text
+  const plain = plainOf(text)
+  const end = Math.floor((width - 1) / 2)
+  return `${plain.slice(0, width - 1 - end)}…${plain.slice(plain.length - end)}`
+}
 
 /** How long, in the two largest units. */
 export function lasting(ms: number): string {
@@ -163,6 +194,3 @@ export const spoken = (text: string, now = systemClock.now()): string =>
 
 /** `1 cluster`, `2 clusters`. */
 export const counted = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`
-
-/** A value as it stands in a line. */
-export const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))

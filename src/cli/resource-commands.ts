@@ -1,11 +1,12 @@
 // Commands that look at resources: what there is, where it stands, why, and what happened.
 import type { Command } from 'commander'
+import { shown } from '../base/json.ts'
 import { watchEvents } from '../client/event-source.ts'
+import { eventWords, pathWords } from '../protocol/event-words.ts'
 import { countOf, numberOf } from './given-values.ts'
-import { eventWords } from './event-words.ts'
 import { refNamed, typeNamed, typesOf, wordOf, type Ref, type Resource } from './names.ts'
 import { firstOf, moreThan } from './paging.ts'
-import { beside, counted, exactly, lasting, moment, shown, spoken, type Printer } from './print.ts'
+import { beside, counted, exactly, lasting, moment, spoken, type Printer } from './print.ts'
 import { asking, type Asking } from './shell.ts'
 
 export function resourceCommands(program: Command): void {
@@ -215,9 +216,6 @@ async function history({ api, printer, options }: Asking<{ limit: string }>, giv
     items.toReversed().map((event) => [exactly(event.at), event.kind, pathWords(event), event.by, eventWords(event)]),
   )
 }
-
-const pathWords = ({ from, to }: Told): string =>
-  from === to || to === '' ? from : from === '' ? to : `${from} → ${to}`
 
 async function watch({ api, printer, options }: Asking<{ after?: string }>, given?: string): Promise<void> {
   const after = options.after === undefined ? undefined : numberOf(options.after, '--after')

@@ -78,7 +78,17 @@ describe('looks', () => {
     // oxlint-disable-next-line no-control-regex
     const plain = coloured.replaceAll(/\u001b\[\d+m/g, '').split('\n')
     expect(coloured).toContain('\u001b[32m')
-    expect(plain[2]).toBe('longer  Creating an…')
+    expect(plain[2]).toBe('lo…r  Creating and …')
+  })
+  test('a narrow terminal shows the status whole: what stands before it gives way, the widest first', () => {
+    const wide = [['opensds.volume', 'a-very-long-id-of-a-volume-17', 'errorExtending', '3 min ago', 'extend']]
+    const seen = print({ columns: 40 }, (printer) => printer.table(['TYPE', 'ID', 'STATUS', 'SINCE', 'WHAT'], wide))
+    expect(seen.split('\n')).toEqual([
+      'TYPE        ID          STATUS         …',
+      'opens…lume  a-ver…e-17  errorExtending …',
+    ])
+    const last = print({ columns: 40 }, (printer) => printer.table(['ID', 'STATE'], [['x'.repeat(40), 'running']]))
+    expect(last.split('\n')[1]).toBe(`${'x'.repeat(15)}…${'x'.repeat(15)}  running`)
   })
   test('control characters of strangers are shown, not carried out', () => {
     const evil = 'a\u001b]0;title\u0007\u001b[2J\r\u009b31mb'

@@ -22,7 +22,7 @@ test('an operation is walked through by keyboard; the diagram goes along', async
   await visitor.sees('It is not there yet')
   await page.getByRole('button', { name: 'Next' }).focus()
   await page.keyboard.press('ArrowRight')
-  await page.locator('.said', { hasText: 'create accepted, Creating, first step createVolume' }).waitFor()
+  await page.locator('.said', { hasText: 'create is accepted, first step createVolume; Creating' }).waitFor()
   await page.locator('.diagram .box.current', { hasText: 'Creating' }).waitFor()
   await visitor.click('Last')
   await page.locator('.diagram .box.current', { hasText: 'Available' }).waitFor()

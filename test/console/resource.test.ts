@@ -157,7 +157,7 @@ test('every tab of a resource is a click away and in the address', async () => {
   await visitor.page.getByText('what belongs to it').first().click()
   await visitor.page.locator('.tree .tree').first().waitFor()
   await visitor.click('timeline', 'tab')
-  await visitor.sees(/create ended/)
+  await visitor.sees(/create has ended/)
 })
 
 test('a run is cancelled with a reason: the waterfall and the timeline tell what follows', async () => {

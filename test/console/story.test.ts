@@ -72,7 +72,7 @@ test(
 
     await createCluster('web', { master: 1, worker: 3 })
     await visitor.stands('Active')
-    await visitor.sees(/create ended/)
+    await visitor.sees(/create has ended/)
     await visitor.click('relations', 'tab')
     await visitor.page.locator('.tree .node').nth(3).waitFor()
     await visitor.page.evaluate('scrollTo(0, 0)')
@@ -114,7 +114,7 @@ test(
     await visitor.sees(/taken over where it stood \(its worker is gone\)/)
     await scene.api.call('clearFaults', {})
     await visitor.stands('Active')
-    await visitor.sees(/create ended, Starting to Active/)
+    await visitor.sees(/create has ended; Starting → Active/)
     await visitor.page.locator('.tabs').scrollIntoViewIfNeeded()
     await picture('story-6-healed')
 

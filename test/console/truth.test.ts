@@ -120,13 +120,13 @@ test(
     const lines = visitor.page.locator('.timeline li')
     await expect.poll(() => lines.count()).toBe(200)
     await visitor.click('Older events')
-    await visitor.sees(/^create accepted/)
+    await visitor.sees(/^create is accepted/)
     expect(await visitor.page.getByRole('button', { name: 'Older events' }).count()).toBe(0)
     // What happens now still comes first.
     await scene.api.call('operate', { path: { ...path, operation: 'write' } })
     await lines
       .first()
-      .getByText(/^write accepted|^load failed/)
+      .getByText(/^write is accepted|^load failed/)
       .waitFor()
   },
   patienceMs,

@@ -2,7 +2,8 @@
 import { useState } from 'react'
 import { useEvents, useLiveState } from '../live.ts'
 import { At, Empty, Json, PageHead, useTitle } from '../parts/bits.tsx'
-import { eventTone, eventWords, spaced } from '../parts/words.ts'
+import { spaced } from '../../protocol/event-words.ts'
+import { eventStory, eventTone } from '../parts/words.ts'
 import { Link, toResource } from '../route.tsx'
 
 export default function Events() {
@@ -52,7 +53,7 @@ export default function Events() {
                 )}
                 <details>
                   <summary>
-                    <span className="words">{eventWords(data)}</span>{' '}
+                    <span className="words">{eventStory(data)}</span>{' '}
                     <span className="quiet">
                       {spaced(data.kind)}, by {data.by}
                     </span>

@@ -1,7 +1,7 @@
 // Rehearsals in words: what can go wrong at a commit or a call, and what a moment is.
 import type * as contract from '../../protocol/lifecycle-routes.ts'
 import type { AnswerOf, Event } from '../api.ts'
-import { eventWords } from './words.ts'
+import { eventStory } from './words.ts'
 
 type Moment = AnswerOf<'rehearse'>['moments'][number]
 
@@ -73,7 +73,7 @@ export function strikeWords(strike: string): string {
 /** What a worker commits is told as in the timeline of a real resource. */
 export function momentWords({ kind, words: said, event, resource }: Moment, id: string): string {
   const other = resource !== null && resource.id !== id ? `${resource.id}: ` : ''
-  if (event !== null) return `writes: ${other}${eventWords(event as Event)}`
+  if (event !== null) return `writes: ${other}${eventStory(event as Event)}`
   if (kind === 'called' || kind === 'replied') return other === '' ? said : `${said} (${resource!.id})`
   return said
 }

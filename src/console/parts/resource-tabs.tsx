@@ -7,7 +7,7 @@ import { fullTime } from '../time.ts'
 import { At, Empty, Json, More, Read, ResourceLink, Status, Table, Tag } from './bits.tsx'
 import { Conditions } from './conditions.tsx'
 import { RunRows } from './run-rows.tsx'
-import { eventTone, eventWords } from './words.ts'
+import { eventStory, eventTone } from './words.ts'
 
 const tabs = ['timeline', 'conditions', 'relations', 'ledger', 'runs', 'properties', 'raw'] as const
 
@@ -79,7 +79,7 @@ export const Timeline = ({
     {events.map((event) => (
       <li key={event.n} className={eventTone(event)}>
         <At time={event.at} />
-        <span className="words">{eventWords(event)}</span>
+        <span className="words">{eventStory(event)}</span>
         <span className="quiet">
           {event.by}
           {event.run !== null && event.run !== of && (

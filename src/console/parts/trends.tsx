@@ -5,7 +5,7 @@ import { go, Link, toResource, usePlace, withQuery } from '../route.tsx'
 import { useEvents } from '../live.ts'
 import { clockTime, millis, span } from '../time.ts'
 import { At, Read } from './bits.tsx'
-import { eventTone, eventWords } from './words.ts'
+import { eventStory, eventTone } from './words.ts'
 
 type Trends = AnswerOf<'readTrends'>
 type Point = Trends['points'][number]
@@ -171,7 +171,7 @@ export function Newest() {
         <li key={data.n} className={eventTone(data)}>
           <At time={data.at} />{' '}
           {data.resource !== null && <Link href={toResource(data.resource)}>{data.resource.id}</Link>}{' '}
-          <span>{eventWords(data)}</span>
+          <span>{eventStory(data)}</span>
         </li>
       ))}
       {events.length === 0 && <li className="quiet">Nothing has happened yet.</li>}

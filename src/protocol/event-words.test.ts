@@ -1,10 +1,11 @@
-// The history of the catalogues as `homeostat history` tells it: events of real decisions, in words that an operator can read.
+// The history of the catalogues as `homeostat history` and the console tell it: events of real decisions, in words that an operator can read.
 import { expect, test } from 'vitest'
 import { blazar } from '../../catalogues/blazar/index.ts'
 import { ovc } from '../../catalogues/ovc/index.ts'
 import { sahara } from '../../catalogues/sahara/index.ts'
+import { eventKinds } from '../decision/state.ts'
 import { TableTop, type Name } from '../testing/table-top.ts'
-import { eventWords } from './event-words.ts'
+import { eventWords, pathWords } from './event-words.ts'
 
 const told = (t: TableTop, id: Name): string[] => t.eventsOf(id).map((event) => `${event.kind}: ${eventWords(event)}`)
 
@@ -21,15 +22,15 @@ test('a machine that was healed says what was found, what the hypervisor says, a
   t.heal('m')
   t.done('m')
   expect(told(t, 'm').slice(1)).toEqual([
-    'accepted: stop is asked for with {"force":false}, next stopMachine',
-    'resumed: its worker is gone; power is asked how it really is',
-    'healed: its worker is gone, the driver says running',
-    'accepted: delete is asked for with {"reason":"unpaid"}, next haltMachine',
-    'healed: its worker is gone, delete is asked for again',
-    'accepted: delete is asked for with {"reason":"unpaid"}, next haltMachine',
+    'accepted: stop is accepted with {"force":false}, first step stopMachine',
+    'resumed: taken over where it stood (its worker is gone); power is asked how it really is',
+    'healed: healed: its worker is gone, the driver says running',
+    'accepted: delete is accepted with {"reason":"unpaid"}, first step haltMachine',
+    'healed: healed: its worker is gone, delete is asked for again',
+    'accepted: delete is accepted with {"reason":"unpaid"}, first step haltMachine',
     'landed: delete has ended',
   ])
-  expect(told(t, 'd').slice(1)).toEqual(Array.from({ length: 4 }, () => 'moved: with ovc.machine m'))
+  expect(told(t, 'd').slice(1)).toEqual(Array.from({ length: 4 }, () => 'moved: moved with ovc.machine m'))
 })
 
 test('a cluster that is deleted by force says that it was, why, and what it left behind', () => {
@@ -44,9 +45,9 @@ test('a cluster that is deleted by force says that it was, why, and what it left
   const words = told(t, 'c').slice(created)
   expect(words.slice(0, 4)).toEqual([
     'preempted: interrupted by delete',
-    'accepted: delete is asked for, next refreshJobs',
+    'accepted: delete is accepted, first step refreshJobs',
     'preempted: interrupted by delete',
-    'accepted: delete is asked for, forced: nova is down, next refreshJobs',
+    'accepted: delete is accepted, forced: nova is down, first step refreshJobs',
   ])
   expect(words.at(-1)).toMatch(/^landed: delete has ended: Forced: nova is down, no answer/)
 })
@@ -81,23 +82,55 @@ test('timers, single items and what is said at the end are told in words', () =>
 })
 
 test('a kind that has no words yet is told as it is', () => {
-  expect(eventWords({ kind: 'somethingNew', detail: { what: 'a thing', n: 3 } })).toBe('what a thing, n 3')
-  expect(eventWords({ kind: 'constructor', detail: null })).toBe('')
+  expect(eventWords({ kind: 'somethingNew', detail: { what: 'a thing', n: 3 } })).toBe(
+    'something new: what a thing, n 3',
+  )
+  expect(eventWords({ kind: 'constructor', detail: null })).toBe('constructor')
 })
 
 test('what failed is named: a step, the probe of a cut step, the probe of healing, or the run', () => {
   const reason = 'no answer'
   expect(eventWords({ kind: 'attemptFailed', detail: { step: 'make', attempt: 1, reason } })).toBe(
-    'make failed: no answer',
+    'make failed at attempt 1: no answer',
   )
   expect(eventWords({ kind: 'attemptFailed', detail: { step: 'make', probe: 'isMade', attempt: 1, reason } })).toBe(
-    'isMade failed: no answer',
+    'isMade failed at attempt 1: no answer',
   )
   expect(eventWords({ kind: 'attemptFailed', detail: { probe: 'power', reason } })).toBe('power failed: no answer')
   expect(eventWords({ kind: 'stepAgain', detail: { probe: 'power', afterMs: 5 } })).toBe(
     'power is not finished; it is looked at again',
   )
   expect(eventWords({ kind: 'failed', detail: { code: 'cancelled', reason: 'cancelled by ann' } })).toBe(
-    'it failed: cancelled by ann',
+    'it failed for good: cancelled by ann',
   )
+})
+
+test('how a run ended: which operation, at which step, why, and what was undone last', () => {
+  const landed = (detail: object) => eventWords({ kind: 'landed', detail })
+  const failed = true
+  expect(landed({ operation: 'create' })).toBe('create has ended')
+  expect(landed({ operation: 'create', step: 'make', reason: 'no room', failed })).toBe(
+    'create failed at make: no room',
+  )
+  expect(landed({ operation: 'create', undone: 'make', description: 'No room.', failed })).toBe(
+    'make is undone; create failed: No room.',
+  )
+  expect(landed({ operation: 'create', undo: 'unmake', reason: 'no answer', undoFailed: true, failed })).toBe(
+    'undoing create failed at unmake: no answer',
+  )
+  expect(landed({ operation: 'create', step: 'make', reason: 'it is there', skip: true })).toBe(
+    'make is skipped: it is there; create has ended',
+  )
+})
+
+test('every kind of event has words of its own', () => {
+  const spoken = (kind: string) => eventWords({ kind, detail: { plant: 1 } })
+  expect(eventKinds.filter((kind) => spoken(kind).includes('plant'))).toEqual([])
+  expect(eventKinds.filter((kind) => eventWords({ kind, detail: null }) === '' && kind !== 'progressed')).toEqual([])
+})
+
+test('a path names both ends, and one alone where it stayed or began there', () => {
+  expect(pathWords({ from: 'Creating', to: 'Ready' })).toBe('Creating → Ready')
+  expect(pathWords({ from: '', to: 'Creating' })).toBe('Creating')
+  expect(pathWords({ from: 'Ready', to: 'Ready' })).toBe('Ready')
 })

@@ -1,6 +1,6 @@
-// What happened, in words: an event's detail as a person reads it. Kinds without words of their own are told as they are.
-import { foundWords } from '../protocol/found-words.ts'
-import { shown } from './print.ts'
+// What happened, in words: an event as the command line and the console tell it. Kinds without words of their own are told as they are.
+import { shown } from '../base/json.ts'
+import { foundWords } from './found-words.ts'
 
 interface Told {
   readonly kind: string
@@ -16,26 +16,32 @@ export function eventWords({ kind, detail }: Told): string {
   const text: Text = (name) => (given[name] === undefined ? '' : shown(given[name]))
   const words = Object.hasOwn(wordsOf, kind) ? wordsOf[kind] : undefined
   if (words !== undefined) return words(text, given)
-  return Object.keys(given)
-    .map((name) => `${name} ${text(name)}`)
-    .join(', ')
+  const parts = Object.keys(given).map((name) => `${name} ${text(name)}`)
+  return `${spaced(kind)}${after(parts.join(', '), ': ')}`
 }
+
+/** From which status to which; the one alone where it stayed or began there. */
+export const pathWords = ({ from, to }: { readonly from: string; readonly to: string }): string =>
+  from === to || to === '' ? from : from === '' ? to : `${from} → ${to}`
+
+/** `timerFired` as `timer fired`. */
+export const spaced = (name: string): string => name.replace(/([A-Z])/g, (_, one: string) => ` ${one.toLowerCase()}`)
 
 /** The part with what stands around it, where it is there. */
 const after = (text: string, before: string): string => (text === '' ? '' : `${before}${text}`)
 const found = (text: Text): string => foundWords[text('found')] ?? text('found')
 /** What was called: a probe, of a step or of healing, or the step itself. A cancelled run names neither. */
 const calledIn = (text: Text): string => text('probe') || text('step') || 'it'
-const failed = (text: Text): string => `${calledIn(text)} failed: ${text('reason')}`
+const attempted = (text: Text): string => after(text('attempt'), ' at attempt ')
 const orphan = (words: string) => (text: Text) => `${text('orphan')} ${words}${after(text('reason'), ': ')}`
 
 const wordsOf: Readonly<Record<string, (text: Text, given: Detail) => string>> = {
   accepted: (text, given) =>
     [
-      `${text('operation')} is asked for`,
+      `${text('operation')} is accepted`,
       after(text('input'), ' with '),
       given['forced'] === undefined ? '' : `, forced${after(text('forced'), ': ')}`,
-      after(text('next'), ', next '),
+      after(text('next'), ', first step '),
     ].join(''),
   queued: (text) => `${text('operation')} waits its turn, at place ${text('place')}`,
   dropped: (text) => `${text('operation')} is not begun: ${text('reason')}`,
@@ -51,30 +57,32 @@ const wordsOf: Readonly<Record<string, (text: Text, given: Detail) => string>> =
   probed: (text, given) =>
     `${text('probe')} of ${text('step')} says ${text('answer')}${given['repeated'] === true ? ': the call is made again' : ''}`,
   observed: (text) => `${text('probe')} was asked and says ${text('answer')}`,
-  attemptFailed: failed,
-  failed,
+  attemptFailed: (text) => `${calledIn(text)} failed${attempted(text)}: ${text('reason')}`,
+  failed: (text) => `${calledIn(text)} failed for good: ${text('reason')}`,
   undone: (text) => `${text('undone')} is undone`,
-  undoFailed: (text) => `${text('undo')}, which undoes, failed: ${text('reason')}`,
+  undoFailed: (text) => `${text('undo')}, which undoes, failed${attempted(text)}: ${text('reason')}`,
   progressed: (text) => text('text'),
   landed: landedWords,
-  parked: (text) => `parked${after(text('reason'), ': ')}`,
+  parked: (text) => `parked, it waits for somebody${after(text('reason'), ': ')}`,
   retried: (text) => `tried again by hand${after(text('parked'), '; it was parked: ')}`,
   preempted: (text) => `interrupted by ${text('by')}`,
+  claimed: () => 'taken up by a worker',
   handedOver: (text) => `handed over to another worker${after(found(text), ': ')}`,
   resumed: (text, given) =>
-    `${found(text)}; ${given['probe'] === undefined ? goesOn(text) : `${text('probe')} is asked how it really is`}`,
+    `taken over where it stood (${found(text)}); ${given['probe'] === undefined ? goesOn(text) : `${text('probe')} is asked how it really is`}`,
   healed: healedWords,
   moved: (text, given) =>
     [
-      text('with') === '' ? 'its related ones move before it' : `with ${text('with')}`,
+      text('with') === '' ? 'its related ones move before it' : `moved with ${text('with')}`,
       after(text('preempted'), ', which interrupts '),
       Array.isArray(given['orphans']) ? `, left behind: ${given['orphans'].map(shown).join(', ')}` : '',
     ].join(''),
-  added: (text) => `with ${text('with')}`,
+  added: (text) => `added with ${text('with')}`,
+  imported: () => 'brought in as it is',
   timerFired: (text) => `timer ${text('timer')} is due`,
   timerRefused: (text, given) =>
     `timer ${text('timer')} is refused: ${text('reason')}${given['again'] === undefined ? '' : ' It asks again later.'}`,
-  statusSet: (text) => `set by hand${after(text('reason'), ': ')}`,
+  statusSet: (text) => `status set by hand${after(text('reason'), ': ')}`,
   orphaned: orphan('is left behind'),
   sweeping: orphan('is being destroyed'),
   swept: orphan('is destroyed'),
@@ -87,7 +95,7 @@ const goesOn = (text: Text): string =>
 
 function healedWords(text: Text): string {
   return [
-    found(text),
+    `healed: ${found(text)}`,
     after(text('answer'), ', the driver says '),
     after(text('attempt'), ', '),
     text('attempt') === '' ? '' : ' is asked for again',
@@ -96,9 +104,11 @@ function healedWords(text: Text): string {
 }
 
 function landedWords(text: Text, given: Detail): string {
-  if (given['undone'] !== undefined) return `${text('undone')} is undone; ${text('description')}`
+  const name = text('operation') || 'it'
+  const undone = text('undone') === '' ? '' : `${text('undone')} is undone; `
+  if (given['undoFailed'] === true) return `undoing ${name} failed${after(text('undo'), ' at ')}: ${text('reason')}`
   if (given['failed'] === true)
-    return `${text('step') || text('operation')} failed: ${text('reason') || text('description')}`
-  if (given['operation'] === undefined) return text('description')
-  return `${text('operation')} has ended${after(text('description'), ': ')}`
+    return `${undone}${name} failed${after(text('step'), ' at ')}${after(text('reason') || text('description'), ': ')}`
+  const skipped = given['skip'] === true ? `${text('step')} is skipped${after(text('reason'), ': ')}; ` : ''
+  return `${skipped}${name} has ended${after(text('description'), ': ')}`
 }

@@ -33,6 +33,7 @@ export function accessCommands(program: Command): void {
     .command('audit')
     .description('who did what, when and why')
     .option('--verify', 'compute the chain of hashes anew')
+    .option('-q, --query <text>', 'a part of who, what, target, reason or outcome; however old')
     .option('-n, --limit <n>', 'the last so many', '30')
     .action(asking(audit))
 }
@@ -109,6 +110,7 @@ async function removeAccount({ api, printer }: Asking<object>, account: string):
 
 interface AuditOptions {
   readonly verify?: boolean
+  readonly query?: string
   readonly limit: string
 }
 
@@ -125,10 +127,12 @@ async function audit({ api, printer, options }: Asking<AuditOptions>): Promise<v
     )
   }
   const most = countOf(options.limit, '--limit')
-  const newest = await firstOf(most, (query) => api.call('listAudit', { query: { ...query, order: 'newest' } }))
+  const { query: q } = options
+  const newest = await firstOf(most, (page) => api.call('listAudit', { query: { ...page, order: 'newest', q } }))
   const items = newest.items.toReversed()
   if (printer.isJson) return printer.json(items)
-  if (items.length === 0) return printer.line('The audit is empty.')
+  if (items.length === 0)
+    return printer.line(q === undefined ? 'The audit is empty.' : `Nothing in the whole audit contains '${q}'.`)
   printer.table(
     ['AT', 'WHO', 'DID', 'TO', 'OUTCOME', 'WHY'],
     items.map((one) => [

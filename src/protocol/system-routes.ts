@@ -231,10 +231,12 @@ export const systemRoutes = {
     ...administer,
     reach: 'installation',
     group: 'audit',
-    words: 'Who did what, when, from where and why; denied attempts too. Oldest first, or as asked.',
+    words:
+      'Who did what, when, from where and why; denied attempts too. Oldest first, or as asked. With `q` a page may be short, or empty, and have a next one.',
     query: z.strictObject({
       ...paging,
       order: z.enum(['oldest', 'newest']).default('oldest').describe('Which entries come first.'),
+      q: shape.name.optional().describe('A part of who, what, target, reason or outcome.'),
     }),
     answer: pageOf(shape.auditEntry),
   }),

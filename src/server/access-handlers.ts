@@ -11,6 +11,7 @@ import { isConflict, type AccountRecord, type Found, type TokenRecord } from './
 import { hashPassword } from './password.ts'
 import { grantedBy, sees, sha256, type Principal } from './principal.ts'
 import { tokenNumber } from './reach.ts'
+import { readAudit } from './read-audit.ts'
 import type { Services } from './services.ts'
 
 type Names =
@@ -131,18 +132,15 @@ export const accessHandlers: Handlers<Names> = {
   },
 
   async listAudit(call) {
-    const { pageSize, pageToken, order } = call.query
-    const { engine } = call.services
+    const { pageSize, pageToken, order, q } = call.query
     const from = pageToken === undefined ? null : tokenNumber(pageToken)
-    const entries = await (order === 'newest'
-      ? engine.journalBack(from, pageSize)
-      : engine.journal(from ?? 0, pageSize))
+    const { entries, next } = await readAudit(call.services.engine, { order, limit: pageSize, from, text: q ?? '' })
     return {
       items: entries.map(({ n, value, hash }) => {
         const entry = value as unknown as AuditEntry
         return { ...entry, n, hash, at: isoTime(entry.at) }
       }),
-      nextPageToken: entries.length < pageSize ? null : String(entries.at(-1)!.n),
+      nextPageToken: next === null ? null : String(next),
     }
   },
   async verifyAudit({ services }) {

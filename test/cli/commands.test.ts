@@ -286,6 +286,9 @@ describe('asked', () => {
     const two = await terminal.ask('audit --json -n 2')
     const numbersIn = (out: string) => (JSON.parse(out) as { readonly n: number }[]).map(({ n }) => n)
     expect(numbersIn(two.out)).toEqual(numbersIn(all.out).slice(-2))
+    const revoked = await json('audit -q REVOKEtoken')
+    expect(revoked).toMatchObject([{ action: 'revokeToken', target: expect.stringContaining(token.id) }])
+    expect((await terminal.ask('audit -q nobody-did-this')).out).toMatch(/Nothing in the whole audit contains/)
   })
 
   test('every other command that only looks answers in words, and in JSON', async () => {

@@ -237,3 +237,17 @@ test('modes and breakers that were set before they were records hold until they 
   const { breakers } = await admin('GET', '/v1/healing')
   expect(breakers.find(({ type }: { type: string }) => type === 'shop.box')).toMatchObject({ isOpen: true })
 })
+
+test('what an old entry contains is found however many came after it: an answer that looked at so many says where to go on', async () => {
+  const who = { at: 0, principal: 'ann', address: '127.0.0.1', tenant: null }
+  const entry = (action: string) => ({ ...who, action, target: '', reason: '', outcome: 'done', detail: null })
+  await store.commit({ ...emptyBatch, journal: [entry('plantNeedle')] })
+  await store.commit({ ...emptyBatch, journal: Array.from({ length: 6_000 }, () => entry('makeHay')) })
+  const look = (more: string) => admin('GET', `/v1/audit?q=needle${more}`)
+  const first = await look('&order=newest')
+  expect(first).toMatchObject({ items: [], nextPageToken: '1002' })
+  expect(await look('&order=newest&pageToken=1002')).toMatchObject({ items: [{ n: 1 }], nextPageToken: null })
+  expect((await look('&pageSize=1')).items).toMatchObject([{ n: 1, action: 'plantNeedle' }])
+  const some = await admin('GET', '/v1/audit?q=HAY&order=newest&pageSize=2')
+  expect(some).toMatchObject({ items: [{ n: 6_001 }, { n: 6_000 }], nextPageToken: '6000' })
+})

@@ -1,19 +1,19 @@
 // Who did what, when, from where and why, with the chain of hashes verified, and an export for those who must keep it.
-import { useState } from 'react'
-import { api, useCall, wordsOf, type AnswerOf } from '../api.ts'
-import { At, Empty, PageHead, Read, Table, Tag, useTitle } from '../parts/bits.tsx'
+import { useEffect, useState } from 'react'
+import { api, useCall, usePages, wordsOf, type AnswerOf } from '../api.ts'
+import { At, Empty, Loading, More, PageHead, Read, Table, Tag, useSettled, useTitle } from '../parts/bits.tsx'
 import { toast } from '../parts/toasts.tsx'
 
 type Entry = AnswerOf<'listAudit'>['items'][number]
 
-const shownMost = 500
+const pageSize = 500
 
 /** All entries, page by page. */
 async function readAll(): Promise<readonly Entry[]> {
   const all: Entry[] = []
   for (let pageToken: string | undefined; ;) {
     const page = await api.call('listAudit', {
-      query: { pageSize: 500, ...(pageToken === undefined ? {} : { pageToken }) },
+      query: { pageSize, ...(pageToken === undefined ? {} : { pageToken }) },
     })
     all.push(...page.items)
     if (page.nextPageToken === null) return all
@@ -48,15 +48,20 @@ async function exportAs(form: 'jsonl' | 'csv'): Promise<void> {
 
 export default function Audit() {
   useTitle('Audit')
-  const audit = useCall(
-    'listAudit',
-    { query: { pageSize: shownMost, order: 'newest' } },
-    { everyMs: 5_000, keep: true },
-  )
   const chain = useCall('verifyAudit', {}, { everyMs: 30_000 })
   const [text, setText] = useState('')
-  const fits = ({ principal, action, target, reason, outcome }: Entry) =>
-    `${principal} ${action} ${target} ${reason} ${outcome}`.toLowerCase().includes(text.toLowerCase())
+  const q = useSettled(text)
+  const audit = usePages(
+    'listAudit',
+    { query: { pageSize, order: 'newest', ...(q === '' ? {} : { q }) } },
+    { everyMs: q === '' ? 5_000 : 30_000, keep: true },
+  )
+  const items = audit.data?.pages.flatMap((page) => page.items) ?? []
+  // An answer may have looked at so much without finding anything: then it goes on where that one stopped.
+  const looksFurther = items.length === 0 && audit.hasNextPage
+  useEffect(() => {
+    if (looksFurther && !audit.isFetching) void audit.fetchNextPage()
+  }, [looksFurther, audit.isFetching])
   return (
     <>
       <PageHead
@@ -69,7 +74,6 @@ export default function Audit() {
               <Tag tone="good">sound</Tag>{' '}
               {chain.data.entries === 1 ? 'One entry' : `All ${chain.data.entries.toLocaleString('en')} entries`} fit
               {chain.data.entries === 1 ? 's its' : ' their'} chain of hashes.
-              {chain.data.entries > shownMost && ` The newest ${shownMost} are listed; an export has all of them.`}
             </>
           ) : (
             <>
@@ -95,17 +99,17 @@ export default function Audit() {
       </PageHead>
       <div className="panel flush">
         <Read from={audit}>
-          {({ items }) => {
-            const shown = items.filter(fits)
-            if (shown.length === 0)
-              return text === '' ? (
+          {() => {
+            if (looksFurther) return <Loading />
+            if (items.length === 0)
+              return q === '' ? (
                 <Empty title="Nobody has changed anything yet.">Whatever changes something is listed here.</Empty>
               ) : (
-                <Empty title="Nothing fits.">Take a part of the text away; older entries are in an export.</Empty>
+                <Empty title="Nothing fits.">No entry of the whole audit contains it. Take a part of it away.</Empty>
               )
             return (
               <Table heads={['When', 'Who', 'What', 'Target', 'Outcome', 'Why']}>
-                {shown.map((one) => (
+                {items.map((one) => (
                   <tr key={one.n}>
                     <td>
                       <At time={one.at} />
@@ -127,6 +131,7 @@ export default function Audit() {
             )
           }}
         </Read>
+        {!looksFurther && <More from={audit}>{q === '' ? 'Older entries' : 'Look further back'}</More>}
       </div>
     </>
   )

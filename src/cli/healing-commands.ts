@@ -4,12 +4,12 @@ import { shown } from '../base/json.ts'
 import type { HttpClient } from '../client/http-client.ts'
 import type { Answer } from '../protocol/route.ts'
 import type { Routes } from '../protocol/routes.ts'
-import { countOf } from './given-values.ts'
+import { countOf, numberOf } from './given-values.ts'
 import { CliError, exits } from './cli-error.ts'
 import { foundWords } from '../protocol/found-words.ts'
 import { refNamed, typeNamed, wordOf } from './names.ts'
 import { firstOf, moreThan, type Limited } from './paging.ts'
-import { beside, counted, lasting } from './print.ts'
+import { beside, counted, lasting, type Printer } from './print.ts'
 import { asking, type Asking } from './shell.ts'
 
 export function healingCommands(program: Command): void {
@@ -36,6 +36,15 @@ export function healingCommands(program: Command): void {
     .argument('<mode>', 'auto, approve or off')
     .requiredOption('--reason <why>')
     .action(asking(setMode))
+  policy
+    .command('approve')
+    .description('heal everything that waits for approval, or what of it is of one type')
+    .argument('[type]')
+    .requiredOption('--reason <why>', 'for the audit: each has an entry of its own')
+    .option('-s, --status <status>', 'only what stands in it')
+    .option('--expect <n>', 'refuse when another number waits')
+    .option('--dry-run', 'only say what would be done')
+    .action(asking(approve))
   policy
     .command('breaker')
     .description('close the breaker of a type, so that healing goes on; or open it')
@@ -101,16 +110,7 @@ async function heal({ api, printer, options }: Asking<HealOptions>, given?: stri
     const { items, isAll } = await firstOf(most, (query) => api.call('previewHealing', { query }))
     if (printer.isJson) return printer.json(items)
     if (items.length === 0) return printer.line('Nothing would be healed: nothing is stuck.')
-    printer.table(
-      ['RESOURCE', 'STATUS', 'WHY', 'WOULD', 'HELD'],
-      items.map((one) => [
-        wordOf(one.resource),
-        one.status,
-        foundWords[one.found] ?? one.found,
-        one.would,
-        one.held ?? '',
-      ]),
-    )
+    printPreview(printer, items)
     if (!isAll) printer.note(printer.dim(moreThan(most)))
     return
   }
@@ -130,6 +130,18 @@ async function heal({ api, printer, options }: Asking<HealOptions>, given?: stri
   if (printer.isJson) return printer.json({ resource, run })
   printer.line(`${wordOf(ref)} is healed: it is ${printer.status(resource.status, resource.kind)} now.`)
 }
+
+const printPreview = (printer: Printer, rows: Readonly<Answer<Routes['previewHealing']>['items']>): void =>
+  printer.table(
+    ['RESOURCE', 'STATUS', 'WHY', 'WOULD', 'HELD'],
+    rows.map((one) => [
+      wordOf(one.resource),
+      one.status,
+      foundWords[one.found] ?? one.found,
+      one.would,
+      one.held ?? '',
+    ]),
+  )
 
 async function healing({ api, printer }: Asking<object>): Promise<void> {
   const state = await api.call('getHealing', {})
@@ -172,6 +184,32 @@ async function setMode(asked: Reasoned, given: string, status: string, mode: str
   if (printer.isJson) return printer.json(state)
   const now = state.modes.find((one) => one.type === type && one.status === status)
   printer.line(`Healing of ${type} in ${status} is ${now?.mode ?? mode} now. Its rule: ${now?.rule ?? ''}.`)
+}
+
+interface ApproveOptions {
+  readonly reason: string
+  readonly status?: string
+  readonly expect?: string
+  readonly dryRun?: boolean
+}
+
+async function approve({ api, printer, options }: Asking<ApproveOptions>, given?: string): Promise<void> {
+  const { reason, status, expect, dryRun = false } = options
+  const type = given === undefined ? undefined : await typeNamed(api, given)
+  const expected = expect === undefined ? undefined : numberOf(expect, '--expect')
+  const answer = await api.call('approveAllHealing', { body: { type, status, reason, expected, dryRun } })
+  const { total, hasMore, proposals, healed, refused } = answer
+  if (refused.length > 0) process.exitCode = exits.notWell
+  if (printer.isJson) return printer.json(answer)
+  const waiting = `${hasMore ? 'More than ' : ''}${total} ${total === 1 && !hasMore ? 'waits' : 'wait'} for approval`
+  if (total === 0) return printer.line('Nothing waits for approval.')
+  if (dryRun) {
+    printPreview(printer, proposals)
+    return printer.line(`${waiting}. Without --dry-run ${hasMore ? `the first ${total}` : 'all of them'} are healed.`)
+  }
+  printer.line(`Healed ${healed} of ${total}${refused.length === 0 ? '' : `, ${refused.length} refused`}.`)
+  for (const { resource, message } of refused) printer.line(`  ${wordOf(resource)}: ${message}`)
+  if (hasMore) printer.note('More wait for approval: ask again.')
 }
 
 async function setBreaker(asked: Reasoned, given: string, how: string): Promise<void> {

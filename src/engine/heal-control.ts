@@ -26,6 +26,20 @@ export interface PreviewRow extends HealPreview {
   readonly held: string | null
 }
 
+/** What healing would do to this one, and waits with for a person. */
+export interface Proposal extends Stuck {
+  readonly row: PreviewRow
+}
+
+export interface ProposalQuery {
+  readonly limit: number
+  readonly tenant?: string | undefined
+  readonly type?: string | undefined
+  readonly status?: string | undefined
+}
+
+const stuckPageSize = 500
+
 export class HealControl {
   readonly #context: HealControlContext
 
@@ -66,6 +80,31 @@ export class HealControl {
     return { rows, next }
   }
 
+  /** What waits for approval, owners before owned; `hasMore`: beyond the limit there are others. */
+  async proposals({ limit, tenant, type, status }: ProposalQuery): Promise<{
+    readonly proposals: readonly Proposal[]
+    readonly hasMore: boolean
+  }> {
+    const { policy } = this.#context
+    await policy.load()
+    const isWanted = ({ resource }: Stuck) =>
+      policy.modeOf(resource) === 'approve' &&
+      (type === undefined || resource.type === type) &&
+      (status === undefined || resource.status === status)
+    const proposals: Proposal[] = []
+    for (let from: StuckPlace | undefined; ;) {
+      const { stuck, next } = await this.stuckPage({ limit: stuckPageSize, tenant, from })
+      for (const one of stuck.filter(isWanted)) {
+        const row = await this.#preview(one)
+        if (!row.acts) continue
+        if (proposals.length === limit) return { proposals, hasMore: true }
+        proposals.push({ ...one, row })
+      }
+      if (next === null) return { proposals, hasMore: false }
+      from = next
+    }
+  }
+
   /** The same of one resource; null: it is not stuck. */
   async previewOf(resource: Resource): Promise<PreviewRow | null> {
     const { found } = await judge(this.#context, resource)
@@ -91,13 +130,13 @@ export class HealControl {
     const { no, revision } = resource
     const found = await this.foundFor(resource)
     const decision = await this.#context.door.ask({ kind: 'heal', no, found, revision, owner: 0, by, override: true })
-    if (decision.accepted) await this.countApproved(resource, found)
+    if (decision.accepted) await this.countApproved([{ resource, found }])
     return decision
   }
 
   /** What a person had healed, as it stood before, is on the scoreboard with the rest. It is done: a count that is lost harms nobody. */
-  async countApproved(before: Resource, found: Found): Promise<void> {
-    await this.#context.policy.healedByPerson(before, found).catch(() => {})
+  async countApproved(healed: readonly Stuck[]): Promise<void> {
+    await this.#context.policy.healedByPerson(healed).catch(() => {})
   }
 
   /** In which way a person heals it: also what is late by less than healing waits for, or waits for a worker. Throws `not_stuck`. */

@@ -120,9 +120,9 @@ export class HealingPolicy {
     await this.setBreaker(resource.type, { openedAt: now, reason })
   }
 
-  /** A person had it healed: counted for the scoreboard alone. The breaker is for what goes on by itself. */
-  async healedByPerson(resource: Resource, found: Found): Promise<void> {
-    this.#score(resource, found, this.#clock.now())
+  /** A person had them healed: counted for the scoreboard alone. The breaker is for what goes on by itself. */
+  async healedByPerson(healed: readonly { readonly resource: Resource; readonly found: Found }[]): Promise<void> {
+    for (const { resource, found } of healed) this.#score(resource, found, this.#clock.now())
     await this.writeScores()
   }
 

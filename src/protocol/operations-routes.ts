@@ -62,6 +62,32 @@ export const operationsRoutes = {
       'revision_conflict',
     ],
   }),
+  approveAllHealing: row({
+    method: 'POST',
+    path: '/v1/healing:approveAll',
+    permission: 'override',
+    group: 'healing',
+    words:
+      'Heals everything that waits for approval, of a type or a status where they are given, at most 1,000 at once. With `dryRun` only said.',
+    body: z.strictObject({
+      type: shape.typeName.optional(),
+      status: shape.name.optional(),
+      reason: shape.reasonText,
+      expected: z.number().int().min(0).optional().describe('Refused when another number waits.'),
+      dryRun: z.boolean().default(false),
+    }),
+    answer: z.object({
+      total: z.number().int(),
+      hasMore: z.boolean().describe('More than these wait: ask again.'),
+      proposals: z.array(shape.healPreview).describe('What is done about each.'),
+      healed: z.number().int(),
+      refused: z
+        .array(z.object({ resource: shape.ref, code: z.string(), message: z.string() }))
+        .describe('What changed meanwhile.'),
+    }),
+    errors: ['type_unknown', 'status_unknown', 'bulk_changed'],
+    idempotent: false,
+  }),
   setHealingMode: row({
     method: 'PUT',
     path: '/v1/healing/modes/{type}/{status}',

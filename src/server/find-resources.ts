@@ -11,6 +11,7 @@ import type { ListQuery } from '../store/store.ts'
 import type { Call } from './call.ts'
 import { sees } from './principal.ts'
 import { stuckPlaceOf, stuckToken, tenantFor, tokenNumber } from './reach.ts'
+import { refuseUnknownStatus } from './unknown-names.ts'
 
 export type Filter = Omit<z.infer<typeof filter>, 'type'>
 type ListCall = Call<'listResources' | 'listAllResources'>
@@ -93,14 +94,7 @@ export async function storeQuery(
 /** The statuses that are asked for, by name and kind; null: all. */
 function statusesOf(call: Call, plan: Plan | null, given: Filter): string[] | null {
   const plans = plan === null ? call.services.engine.plans.all : [plan]
-  const odd = given.status?.find((status) => !plans.some(({ kinds }) => kinds.has(status)))
-  if (odd !== undefined)
-    throw new HomeostatError(
-      'status_unknown',
-      plan === null
-        ? `No type has a status '${odd}'. GET /v1/lifecycles tells which there are.`
-        : `'${odd}' is no status of ${plan.type}. It has ${[...plan.kinds.keys()].join(', ')}.`,
-    )
+  refuseUnknownStatus(plans, given.status ?? [])
   if (given.kind === undefined) return given.status === undefined ? null : [...given.status]
   const ofKind = plans.flatMap(({ kinds }) => [...kinds].filter(([, kind]) => kind === given.kind).map(([one]) => one))
   return [...new Set(ofKind)].filter((one) => given.status === undefined || given.status.includes(one))

@@ -3,12 +3,13 @@ import { isoTime } from '../base/clock.ts'
 import { HomeostatError } from '../base/errors.ts'
 import { isOrphan } from '../decision/ledger.ts'
 import type { Incident, Resource } from '../decision/state.ts'
+import { approveAll } from './approve-all.ts'
 import { Reply, type Call, type Handlers } from './call.ts'
 import { sees, type Principal } from './principal.ts'
 import { stuckPlaceOf, stuckToken, tokenNumber } from './reach.ts'
 import { recordConflict } from './objects.ts'
 import type { Services } from './services.ts'
-import { ledgerEntryOf } from './wire.ts'
+import { healPreviewOf, ledgerEntryOf } from './wire.ts'
 
 type Names =
   | 'listStuck'
@@ -16,6 +17,7 @@ type Names =
   | 'previewHealing'
   | 'runHealing'
   | 'approveHealing'
+  | 'approveAllHealing'
   | 'setHealingMode'
   | 'setBreaker'
   | 'listOrphans'
@@ -60,16 +62,7 @@ export const healingHandlers: Handlers<Names> = {
   async previewHealing({ services, principal, query }) {
     const { rows, next } = await services.engine.heal.previewPage(stuckQuery(principal, query))
     return {
-      items: rows.map(({ type, id, status, found, rule, would, acts, mode, held }) => ({
-        resource: { type, id },
-        status,
-        found,
-        rule,
-        would,
-        acts,
-        mode,
-        held,
-      })),
+      items: rows.map(healPreviewOf),
       nextPageToken: stuckToken(next),
     }
   },
@@ -89,9 +82,10 @@ export const healingHandlers: Handlers<Names> = {
     const by = call.principal.name
     const command = { kind: 'heal', no, found, revision, owner: 0, by, override: true } as const
     const done = await call.submit(command, { reason, detail: { found } })
-    if (isNew) await heal.countApproved(resource, found)
+    if (isNew) await heal.countApproved([{ resource, found }])
     return call.accepted(done)
   },
+  approveAllHealing: approveAll,
   async setHealingMode(call) {
     const { type, status } = call.parameters
     const { mode, reason } = call.body

@@ -4,7 +4,7 @@
 import { HomeostatError, type ErrorCode } from '../base/errors.ts'
 import { functionsOf } from '../engine/start-checks.ts'
 import { didYouMean } from '../lifecycle/fault.ts'
-import type { Plans } from '../lifecycle/plan.ts'
+import type { Plan, Plans } from '../lifecycle/plan.ts'
 
 /** What is read of a schema of zod; anything may be missing. */
 interface Inside {
@@ -72,5 +72,18 @@ export function refuseUnknownTarget(
     'request_invalid',
     `There is no step '${step}' in ${plan === undefined ? 'any lifecycle' : plan.type}. ${didYouMean(step, called)}`,
     { details: ['body.on.step: there is no such step'] },
+  )
+}
+
+/** A status that none of these lifecycles has. */
+export function refuseUnknownStatus(plans: readonly Plan[], given: readonly string[]): void {
+  const odd = given.find((status) => !plans.some(({ kinds }) => kinds.has(status)))
+  if (odd === undefined) return
+  const [only] = plans
+  throw new HomeostatError(
+    'status_unknown',
+    plans.length === 1
+      ? `'${odd}' is no status of ${only!.type}. It has ${[...only!.kinds.keys()].join(', ')}.`
+      : `No type has a status '${odd}'. GET /v1/lifecycles tells which there are.`,
   )
 }

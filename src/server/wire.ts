@@ -3,6 +3,7 @@ import { isoTime, type Millis } from '../base/clock.ts'
 import type { Json, JsonObject } from '../base/json.ts'
 import { isOrphan } from '../decision/ledger.ts'
 import { runId, type LedgerEntry, type No, type Resource, type StoredEvent } from '../decision/state.ts'
+import type { PreviewRow } from '../engine/heal-control.ts'
 import type { Engine } from '../engine/engine.ts'
 import { liveStateOf, type RunView } from '../engine/run-view.ts'
 import { z } from 'zod'
@@ -255,4 +256,15 @@ export const ledgerEntryOf = ({ name, kind, state, ref, step, since }: LedgerEnt
   ref: ref as Json,
   step,
   since: isoTime(since),
+})
+
+export const healPreviewOf = ({ type, id, status, found, rule, would, acts, mode, held }: PreviewRow) => ({
+  resource: { type, id },
+  status,
+  found,
+  rule,
+  would,
+  acts,
+  mode,
+  held,
 })

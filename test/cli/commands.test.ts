@@ -180,7 +180,7 @@ describe('asked', () => {
     ['ls --store none.db', 4, 'There is no store'],
     ['token revok x', 2, 'Did you mean revoke?'],
     ['token creat x --role viewer', 2, "unknown command 'token creat'"],
-    ['healing frob', 2, 'There are: show, mode, breaker.'],
+    ['healing frob', 2, 'There are: show, mode, approve, breaker.'],
     ['orphans adopt --reason x', 2, "missing required argument 'orphans'"],
     ['create volume --input x=1 size=1', 2, 'What follows --input belongs to it'],
     ['create volume --operation frob size=1', 4, "no operation 'frob' that creates"],
@@ -210,7 +210,7 @@ describe('asked', () => {
     expect(exit).toBe(0)
   })
 
-  test('how healing is held is seen and changed: modes and breakers', async () => {
+  test('how healing is held is seen and changed: modes and breakers; what waits is approved at once', async () => {
     const mode = await terminal.ask('healing mode volume Creating approve --reason "look first"')
     expect(mode).toMatchObject({ exit: 0, out: expect.stringContaining('opensds.volume in Creating is approve now') })
     await terminal.ask('healing breaker volume open --reason "a mass event"')
@@ -220,6 +220,17 @@ describe('asked', () => {
     expect((await terminal.ask('doctor')).out).toContain('homeostat healing breaker <type> close')
     expect(await terminal.ask('healing breaker volume shut --reason x')).toMatchObject({ exit: 2 })
     expect(await terminal.ask('healing mode volume Creating now --reason x')).toMatchObject({ exit: 2 })
+    const stuck = ['one', 'two'].map((id) =>
+      JSON.stringify({ id: `held-${id}`, status: 'Creating', properties: { size: 1 } }),
+    )
+    writeFileSync(join(terminal.folder, 'held.jsonl'), stuck.join('\n'))
+    await terminal.ask('import volume held.jsonl --reason test')
+    const said = await terminal.ask('healing approve volume --dry-run --reason looked')
+    expect(said.out).toMatch(/opensds\.volume\/held-one +Creating[^]*\n2 wait for approval\./)
+    expect(await terminal.ask('healing approve --expect 3 --reason looked')).toMatchObject({ exit: 5 })
+    expect((await terminal.ask('healing approve --expect 2 --reason looked')).out).toBe('Healed 2 of 2.\n')
+    expect((await terminal.ask('healing approve --reason looked')).out).toBe('Nothing waits for approval.\n')
+    for (const { id } of await json('incidents')) await terminal.ask(`incidents close ${id} --reason looked`)
     await terminal.ask('healing breaker volume close --reason looked')
     await terminal.ask('healing mode volume Creating auto --reason looked')
     const after = await terminal.ask('healing')

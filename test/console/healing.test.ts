@@ -100,6 +100,21 @@ test('what waits for approval is approved on the page of healing; what does not 
   visitor.hasMade('approveHealing')
 })
 
+test('all that waits for approval is approved at once, and how many are named first', async () => {
+  const { scene, visitor } = stage
+  const rule = { type: 'opensds.volume', status: 'Extending' }
+  await scene.api.call('setHealingMode', { path: rule, body: { mode: 'approve', reason: 'serviced again' } })
+  await importStuck('reel-a', 'reel-b', 'reel-c')
+  await visitor.go('/healing')
+  await visitor.click('Approve all 3 ...')
+  await visitor.sees(/These 3 are healed now as their rules say/)
+  await visitor.confirm('Heal all of them', { reason: 'looked at them' })
+  await visitor.closes()
+  await visitor.sees('3 of 3 healed.')
+  await visitor.sees('Nothing is to be healed.')
+  visitor.hasMade('approveAllHealing')
+})
+
 test('incidents are read page by page; an old one is told by its resource too', async () => {
   const { scene, visitor } = stage
   const rule = { type: 'opensds.volume', status: 'Extending' }

@@ -27,6 +27,7 @@ const bodies: Partial<Record<RouteName, unknown>> = {
   cancelRun: { reason: 'matrix' },
   skipStep: { reason: 'matrix' },
   completeStep: { key: 'k', outcome: { kind: 'done' } },
+  approveAllHealing: { reason: 'matrix', dryRun: true },
   setHealingMode: { mode: 'auto', reason: 'matrix' },
   setBreaker: { isOpen: false, reason: 'matrix' },
   sweepOrphan: { reason: 'matrix' },

@@ -80,3 +80,29 @@ test('of one resource its explanation says in which way it is stuck, what healin
   await shop.ask('POST', '/v1/resources/shop.box', { body: { id: 'sound', properties: { size: 1 } } })
   expect(await why('sound')).toBeNull()
 })
+
+test('all that waits for approval is healed by one request, with an entry in the audit for each; first only said', async () => {
+  const ask = async (body: object) => (await shop.ask('POST', '/v1/healing:approveAll', { body })).json
+  const reason = 'the array is back'
+  expect(await ask({ reason, dryRun: true })).toMatchObject({ total: 0, proposals: [] })
+  await shop.ask('PUT', '/v1/healing/modes/shop.box/Growing', { body: { mode: 'approve', reason: 'look first' } })
+  const said = await ask({ reason, dryRun: true, type: 'shop.box', status: 'Growing' })
+  expect(said).toMatchObject({ total: ids.length, hasMore: false, healed: 0, refused: [] })
+  expect(said.proposals.map((one: { resource: { id: string } }) => one.resource.id).toSorted()).toEqual(ids)
+  expect((await read('/v1/stuck')).items).toHaveLength(ids.length)
+  expect((await ask({ reason, type: 'shop.box', status: 'Making' })).total).toBe(0)
+  expect((await ask({ reason, status: 'Shrinking' })).code).toBe('status_unknown')
+  expect((await ask({ reason, type: 'shop.bag' })).code).toBe('type_unknown')
+  expect((await ask({ reason, expected: 3 })).code).toBe('bulk_changed')
+  expect(await ask({ reason, expected: ids.length })).toMatchObject({
+    total: ids.length,
+    healed: ids.length,
+    refused: [],
+  })
+  await expect.poll(async () => (await read('/v1/stuck')).items.length, { timeout: 30_000 }).toBe(0)
+  const entries = (await read('/v1/audit?q=approveAllHealing')).items
+  expect(entries.map((one: { target: string }) => one.target).toSorted()).toEqual(ids.map((id) => `shop.box/${id}`))
+  for (const entry of entries) expect(entry).toMatchObject({ principal: 'admin token', reason, outcome: 'done' })
+  const scores = (await read('/v1/healing')).scoreboard
+  expect(scores).toMatchObject([{ type: 'shop.box', status: 'Growing', count: ids.length }])
+})

@@ -60,7 +60,11 @@ export default function HealingPage() {
 function Preview() {
   const preview = useCall('previewHealing', { query: { pageSize: 200 } }, { everyMs: 3_000 })
   return (
-    <Panel title="What healing would do now" note="in words; nothing is done by looking">
+    <Panel
+      title="What healing would do now"
+      note="in words; nothing is done by looking"
+      actions={preview.data !== undefined && <ApproveAll of={preview.data} />}
+    >
       <Read from={preview}>
         {({ items, nextPageToken }) =>
           items.length === 0 ? (
@@ -88,6 +92,46 @@ function Preview() {
         }
       </Read>
     </Panel>
+  )
+}
+
+/** Everything that waits for approval at once; where all of it is listed, only if it is still as many. */
+function ApproveAll({ of: { items, nextPageToken } }: { readonly of: AnswerOf<'previewHealing'> }) {
+  const refusal = useRefusal('override')
+  const waiting = items.filter(({ mode, acts }) => mode === 'approve' && acts).length
+  if (waiting < 2) return null
+  const expected = nextPageToken === null ? waiting : undefined
+  return (
+    <ActButton
+      className="small"
+      refusal={refusal}
+      act={{
+        route: 'approveAllHealing',
+        title: 'Approve all that waits for approval',
+        does: 'Heal all of them',
+        reason: 'needed',
+        words: (
+          <p>
+            {expected === undefined
+              ? `These ${waiting} and those that are not listed any more, at most 1,000 at once, are healed now as their rules say.`
+              : `These ${waiting} are healed now as their rules say.`}{' '}
+            What is held by something else stays as it is. Each has its own entry in the audit.
+          </p>
+        ),
+        given: ({ reason }) => ({ body: { reason, expected } }),
+        cli: ({ reason }) =>
+          asCli(
+            'healing approve',
+            ...(expected === undefined ? [] : [`--expect ${expected}`]),
+            '--reason',
+            word(reason),
+          ),
+        done: ({ total, healed, refused }) =>
+          `${healed} of ${total} healed${refused.length === 0 ? '.' : `; ${refused[0]!.resource.id}: ${refused[0]!.message}`}`,
+      }}
+    >
+      Approve all {waiting} ...
+    </ActButton>
   )
 }
 

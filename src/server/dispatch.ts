@@ -141,7 +141,7 @@ async function answerTo(
 async function admitted(parts: DispatchParts, incoming: Incoming, { name, parameters }: Match): Promise<Principal> {
   let principal = nobodyYet
   try {
-    principal = await enter(parts, incoming)
+    principal = await enter(parts, incoming, name)
     refuseForgery(parts, incoming, principal)
     const denied = whyDenied(name, principal)
     if (denied !== null) throw denied
@@ -168,11 +168,16 @@ async function handled(parts: DispatchParts, call: Call<RouteName>): Promise<unk
   }
 }
 
-async function enter({ services, addressLimiter, limiter }: DispatchParts, incoming: Incoming): Promise<Principal> {
+async function enter(
+  { services, addressLimiter, limiter }: DispatchParts,
+  incoming: Incoming,
+  name: RouteName,
+): Promise<Principal> {
   const entering = { authorization: incoming.header('authorization'), cookie: incoming.header('cookie') }
   const isKnown = entering.authorization !== undefined || entering.cookie !== undefined
   if (!isKnown || entering.authorization !== undefined) addressLimiter.demand(incoming.address)
-  const principal = await services.gate.enter(entering)
+  const { gate } = services
+  const principal = await (name === 'metrics' ? gate.enterToMeasure(entering) : gate.enter(entering))
   if (principal.via !== 'nobody') limiter.demand(`${principal.tenant} ${principal.name}`)
   return principal
 }

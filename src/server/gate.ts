@@ -1,5 +1,6 @@
 // Lets in who may come in: API tokens, sessions of the console, one-time tickets. Only hashes are kept. Nothing is remembered between
-// requests, so that a revoked token is refused at the next one; open streams are watched (`stillValid`).
+// requests, so that a revoked token is refused at the next one; open streams are watched (`stillValid`). Only who reads figures is let
+// in while the store is away (`enterToMeasure`).
 import type { Clock } from '../base/clock.ts'
 import { HomeostatError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
@@ -10,6 +11,7 @@ import { AskedTogether } from './asked-together.ts'
 import { isConflict, Objects, type Found, type SessionRecord } from './objects.ts'
 import { hashPassword, isPassword } from './password.ts'
 import { everybody, grantedBy, nobodyYet, sha256, type Principal } from './principal.ts'
+import { unlessAway } from './unless-away.ts'
 
 export interface GateOptions {
   readonly objects: Objects
@@ -32,6 +34,8 @@ const ticketMs = 15 * 60_000
 const touchMs = 60_000
 const failuresMax = 5
 const forgetFailuresMs = 15 * 60_000
+const measuringMax = 100
+const isRefusal = (error: unknown) => error instanceof HomeostatError && error.code === 'unauthenticated'
 
 export interface Entering {
   readonly authorization: string | undefined
@@ -45,6 +49,8 @@ export class Gate {
   readonly #tokens: AskedTogether<Found<'token'> | null>
   /** Failed sign-ins by account and address: each further one waits longer. */
   readonly #failures = new Map<string, { count: number; until: number }>()
+  /** Whose token was good when the figures were last read with it, by the hash of what was sent. */
+  readonly #measuring = new Map<string, Principal>()
   /** Compared against when there is no such account, so that it takes as long. */
   #decoy: Promise<string> | null = null
 
@@ -76,6 +82,34 @@ export class Gate {
       if (principal !== null) return principal
     }
     return this.#options.mode === 'open' ? everybody : nobodyYet
+  }
+
+  /**
+   * As `enter`, for whoever reads the figures of the process: they are asked for most while the store is away, and then a token is good
+   * that was when it was last looked up, for nothing but this.
+   */
+  async enterToMeasure(entering: Entering): Promise<Principal> {
+    const { clock } = this.#options
+    const { authorization = '' } = entering
+    const key = sha256(authorization)
+    const entered = this.enter(entering)
+    // Also where the answer comes too late.
+    entered.then(
+      (principal) =>
+        principal.via === 'token' && principal.permissions.has('metrics') && this.#remember(key, principal),
+      (error: unknown) => isRefusal(error) && this.#measuring.delete(key),
+    )
+    const principal = await unlessAway(clock, entered)
+    if (principal !== null) return principal
+    const known = this.#measuring.get(key)
+    // Nobody in time, and nobody known: as it is told everywhere else.
+    if (known === undefined || (known.expiresAt ?? Infinity) <= clock.now()) return entered
+    return { ...known, permissions: new Set(['metrics']) }
+  }
+
+  #remember(key: string, principal: Principal): void {
+    if (this.#measuring.size >= measuringMax) this.#measuring.clear()
+    this.#measuring.set(key, principal)
   }
 
   /** Nothing of it is kept: it is good for as long as its step is owed, also after a restart, and no longer. */

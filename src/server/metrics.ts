@@ -6,6 +6,7 @@ import type { Clock } from '../base/clock.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { EventKind, StoredEvent } from '../decision/state.ts'
 import type { Engine } from '../engine/engine.ts'
+import { unlessAway } from './unless-away.ts'
 import type { Wire } from './wire.ts'
 
 export interface MetricsOptions {
@@ -31,6 +32,15 @@ const readMost = 1_000
 
 /** Nobody looks at the figures more often than this. */
 const readEveryMs = 50
+
+/** What is read from the store. */
+interface Stored {
+  readonly counts: Awaited<ReturnType<Engine['counts']>>
+  readonly stuck: Awaited<ReturnType<Engine['heal']['stuck']>>
+  readonly orphans: Awaited<ReturnType<Engine['orphans']>>
+  /** Types whose breaker is open; null: nobody knows. */
+  readonly breakers: readonly string[] | null
+}
 
 const textIn = (detail: JsonObject, name: string): string => {
   const value = detail[name]
@@ -98,6 +108,10 @@ export class Metrics {
   readonly #commits = this.#counter('homeostat_commits_total', 'Commits made.', [])
   readonly #streams = this.#gauge('homeostat_event_streams', 'Open event streams.')
   readonly #connections = this.#gauge('homeostat_http_connections', 'Open connections of clients.')
+  readonly #storeUp = this.#gauge(
+    'homeostat_store_up',
+    '1: the store answers. 0: it does not, and what is read from it is left out.',
+  )
   readonly #build = this.#gauge('homeostat_build_info', 'Which program this is.', ['version'])
   readonly requests = this.#histogram('homeostat_http_request_duration_seconds', 'HTTP requests.', ['route', 'status'])
 
@@ -128,8 +142,12 @@ export class Metrics {
     await this.#stop?.()
   }
 
+  /** Also while the store is away: what is read from it is left out then, rather than told as it was. */
   async text(): Promise<string> {
-    await this.#read()
+    const stored = await this.#stored()
+    this.#storeUp.set(stored === null ? 0 : 1)
+    this.#readStored(stored ?? { counts: [], stuck: [], orphans: [], breakers: null })
+    this.#readProcess()
     return this.#registry.metrics()
   }
 
@@ -188,14 +206,26 @@ export class Metrics {
       this.#toStable.labels(type, operation).observe(took)
   }
 
-  async #read(): Promise<void> {
-    const { engine, clock, openStreams, openConnections } = this.#options
+  /** Null: the store does not answer, or not in time for whoever reads figures. */
+  async #stored(): Promise<Stored | null> {
+    const { engine, clock } = this.#options
+    const read = async (): Promise<Stored> => ({
+      counts: await engine.counts(),
+      stuck: await engine.heal.stuck(readMost),
+      orphans: await engine.orphans(readMost),
+      breakers: Object.keys(await engine.heal.breakers()),
+    })
+    return unlessAway(clock, read())
+  }
+
+  #readStored({ counts, stuck, orphans, breakers }: Stored): void {
+    const { engine, clock } = this.#options
     for (const gauge of [this.#resources, this.#stateAge, this.#breakers, this.#stuck, this.#orphans]) gauge.reset()
-    for (const { type, status, count } of await engine.counts())
+    for (const { type, status, count } of counts)
       this.#resources.labels(type, status, engine.plans.kindOf(type, status)).set(count)
     const now = clock.now()
     const oldest = new Map<string, { type: string; status: string; since: number }>()
-    for (const { resource } of await engine.heal.stuck(readMost)) {
+    for (const { resource } of stuck) {
       const { type, status, since } = resource
       this.#stuck.labels(type, status).inc()
       const key = `${type}\n${status}`
@@ -203,13 +233,18 @@ export class Metrics {
     }
     for (const { type, status, since } of oldest.values())
       this.#stateAge.labels(type, status).set(Math.max(0, now - since) / 1_000)
-    for (const { resource } of await engine.orphans(readMost)) this.#orphans.labels(resource.type).inc()
+    for (const { resource } of orphans) this.#orphans.labels(resource.type).inc()
+    if (breakers === null) return
     for (const { type } of engine.plans.all) this.#breakers.labels(type).set(0)
-    for (const type of Object.keys(await engine.heal.breakers())) this.#breakers.labels(type).set(1)
+    for (const type of breakers) this.#breakers.labels(type).set(1)
+  }
+
+  #readProcess(): void {
+    const { engine, clock, openStreams, openConnections } = this.#options
     const { lastHealingPassAgeMs, door } = engine.health()
     // A process without a worker heals nothing, and says nothing about it: a 0 would be taken for the year 1970.
     if (lastHealingPassAgeMs === null) this.#lastPass.remove()
-    else this.#lastPass.set((now - lastHealingPassAgeMs) / 1_000)
+    else this.#lastPass.set((clock.now() - lastHealingPassAgeMs) / 1_000)
     // Since it was last asked for: what was hours ago would hide what is now.
     this.#lag.set(this.#delay.count === 0 ? 0 : this.#delay.percentile(99) / 1e9)
     this.#delay.reset()

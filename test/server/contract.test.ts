@@ -108,6 +108,7 @@ test('metrics have the names that dashboards rely on', async () => {
     'homeostat_fenced_writes_total 0',
     'homeostat_claim_wait_seconds',
     'homeostat_worker_event_loop_lag_seconds',
+    'homeostat_store_up 1',
     'homeostat_build_info{version="0.1.0"} 1',
     'homeostat_http_request_duration_seconds_count',
   ])

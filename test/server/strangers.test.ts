@@ -52,23 +52,31 @@ test('who is known sends as much as before, also without saying how much, and a 
   expect(await sent.json()).toMatchObject({ imported: 400 })
 })
 
+/** A store that goes away, and comes back. */
+class Leaving {
+  readonly says = 'PostgreSQL does not answer: connect ECONNREFUSED 10.1.2.3:5432.'
+  isAway = false
+
+  over(store: Store): Store {
+    return new Proxy(store, {
+      get: (target, name, receiver) => {
+        const value: unknown = Reflect.get(target, name, receiver)
+        if (typeof value !== 'function') return value
+        return (...given: unknown[]) => {
+          if (this.isAway && ['commit', 'record', 'work', 'counts', 'list'].includes(String(name)))
+            return Promise.reject(new HomeostatError('store_unavailable', this.says))
+          return (value as (...all: unknown[]) => unknown).apply(target, given)
+        }
+      },
+    })
+  }
+}
+
 test('while the store is away nobody learns where it is; who is known does', async () => {
-  const says = 'PostgreSQL does not answer: connect ECONNREFUSED 10.1.2.3:5432.'
-  let isAway = false
-  const store = new Proxy(createMemoryBackend().open() as Store, {
-    get(target, name, receiver) {
-      const value: unknown = Reflect.get(target, name, receiver)
-      if (typeof value !== 'function') return value
-      return (...given: unknown[]) => {
-        if (isAway && ['commit', 'record', 'work'].includes(String(name)))
-          return Promise.reject(new HomeostatError('store_unavailable', says))
-        return (value as (...all: unknown[]) => unknown).apply(target, given)
-      }
-    },
-  })
-  const other = await openShop({ store })
+  const leaving = new Leaving()
+  const other = await openShop({ store: leaving.over(createMemoryBackend().open() as Store) })
   const { secret } = (await other.ask('POST', '/v1/tokens', { body: { name: 'x', role: 'viewer' } })).json
-  isAway = true
+  leaving.isAway = true
   const signIn = { account: 'ann', password: 'correct horse battery' }
   const answers = [
     await other.ask('GET', '/v1/runs', { token: null }),
@@ -80,7 +88,43 @@ test('while the store is away nobody learns where it is; who is known does', asy
     expect(status).toBe(503)
     expect(text).not.toContain('10.1.2.3')
   }
-  expect((await other.ask('POST', '/v1/tokens', { body: { name: 'y', role: 'viewer' } })).json.detail).toBe(says)
-  isAway = false
+  expect((await other.ask('POST', '/v1/tokens', { body: { name: 'y', role: 'viewer' } })).json.detail).toBe(
+    leaving.says,
+  )
+  leaving.isAway = false
+  await other.close()
+})
+
+test('while the store is away figures are read by whoever could before: those of the process, and that it is away', async () => {
+  const leaving = new Leaving()
+  const other = await openShop({ store: leaving.over(createMemoryBackend().open() as Store) })
+  const tokenOf = async (body: object): Promise<{ readonly secret: string; readonly token: { readonly id: string } }> =>
+    (await other.ask('POST', '/v1/tokens', { body })).json
+  const scraper = await tokenOf({ name: 'prometheus', role: 'viewer', scopes: ['metrics'] })
+  const looker = await tokenOf({ name: 'looker', role: 'viewer', scopes: ['read'] })
+  const fresh = await tokenOf({ name: 'fresh', role: 'viewer' })
+  await other.ask('POST', '/v1/resources/shop.box', { body: { properties: { size: 1 } } })
+  const read = ({ secret }: { readonly secret: string }) => other.ask('GET', '/metrics', { token: secret })
+  const before = await read(scraper)
+  expect(before.text).toContain('homeostat_store_up 1')
+  expect(before.text).toMatch(/^homeostat_resources\{/m)
+  expect((await read(looker)).status).toBe(403)
+  leaving.isAway = true
+  const away = await read(scraper)
+  expect(away.status).toBe(200)
+  expect(away.text).toContain('homeostat_store_up 0')
+  expect(away.text).toContain('homeostat_commits_total')
+  expect(away.text).not.toMatch(/^homeostat_(resources|stuck_resources|heal_breaker_open)\{/m)
+  expect(away.text).not.toContain('10.1.2.3')
+  // Nothing but figures, and only for whom they were for.
+  expect((await other.ask('GET', '/v1/runs', { token: scraper.secret })).status).toBe(503)
+  expect([(await read(looker)).status, (await read(fresh)).status]).toEqual([503, 503])
+  leaving.isAway = false
+  expect((await read(scraper)).text).toContain('homeostat_store_up 1')
+  await other.ask('DELETE', `/v1/tokens/${scraper.token.id}`)
+  expect((await read(scraper)).status).toBe(401)
+  leaving.isAway = true
+  expect((await read(scraper)).status).toBe(503)
+  leaving.isAway = false
   await other.close()
 })

@@ -228,8 +228,9 @@ async function setBreaker(asked: Reasoned, given: string, how: string): Promise<
 }
 
 async function listOrphans({ api, printer }: Asking<object>): Promise<void> {
-  const { items, strays } = await allOrphans(api)
-  if (printer.isJson) return printer.json({ items, strays })
+  const { items, strays, straysUnknown } = await allOrphans(api)
+  if (printer.isJson) return printer.json({ items, strays, straysUnknown })
+  if (straysUnknown !== null) printer.note(printer.dim(`Strays are not told. ${straysUnknown}`))
   if (items.length === 0 && strays.length === 0) return printer.line('No orphans.')
   if (items.length > 0)
     printer.table(
@@ -254,13 +255,9 @@ async function listOrphans({ api, printer }: Asking<object>): Promise<void> {
 
 /** However many there are: who cleans up wants to see, and to sweep, all of them. */
 async function allOrphans(api: HttpClient) {
-  let strays: Answer<Routes['listOrphans']>['strays'] = []
-  const { items } = await firstOf(Infinity, async (query) => {
-    const answer = await api.call('listOrphans', { query })
-    strays = answer.strays
-    return answer
-  })
-  return { items, strays }
+  let beside: Pick<Answer<Routes['listOrphans']>, 'strays' | 'straysUnknown'> = { strays: [], straysUnknown: null }
+  const { items } = await firstOf(Infinity, async (query) => (beside = await api.call('listOrphans', { query })))
+  return { ...beside, items }
 }
 
 async function named({ api }: Asking<object>, given: readonly string[]): Promise<readonly string[]> {

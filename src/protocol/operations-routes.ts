@@ -122,6 +122,7 @@ export const operationsRoutes = {
       items: z.array(shape.orphan),
       nextPageToken: z.string().nullable(),
       strays: z.array(shape.stray),
+      straysUnknown: z.string().nullable().describe('Why strays cannot be told here; null: they are.'),
     }),
   }),
   sweepOrphan: row({

@@ -122,10 +122,7 @@ export const healingHandlers: Handlers<Names> = {
         entry: ledgerEntryOf(entry),
       })),
       nextPageToken: owners < pageSize || last === null ? null : String(last),
-      strays:
-        principal.tenant === null
-          ? engine.strays.map((stray) => ({ ...stray, firstSeenAt: isoTime(stray.firstSeenAt) }))
-          : [],
+      ...straysFor(principal, engine),
     }
   },
   async sweepOrphan(call) {
@@ -199,6 +196,18 @@ export const healingHandlers: Handlers<Names> = {
       })),
     }
   },
+}
+
+/** Strays are of no tenant, and only a process with a worker compares inventories. */
+function straysFor({ tenant }: Principal, engine: Services['engine']) {
+  const straysUnknown =
+    tenant !== null
+      ? 'Strays belong to no tenant: only principals of all tenants see them.'
+      : engine.health().worker === null
+        ? 'The server that answers has no worker: it compares no inventories. Ask one that has.'
+        : null
+  const strays = straysUnknown === null ? engine.strays : []
+  return { strays: strays.map((one) => ({ ...one, firstSeenAt: isoTime(one.firstSeenAt) })), straysUnknown }
 }
 
 const incidentId = ({ no, kind }: Incident): string => `${no.toString(36)}-${kind}`

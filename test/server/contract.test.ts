@@ -123,6 +123,18 @@ test('a process without a worker gives no time of a last healing pass: a 0 would
   await api.close()
 })
 
+test('a process without a worker knows no strays and says so; so does one to who works for one tenant', async () => {
+  const api = await openShop({ worker: false })
+  expect((await api.ask('GET', '/v1/orphans')).json).toMatchObject({
+    strays: [],
+    straysUnknown: expect.stringContaining('has no worker'),
+  })
+  await api.close()
+  expect((await shop.ask('GET', '/v1/orphans')).json).toMatchObject({ strays: [], straysUnknown: null })
+  const { secret } = (await shop.ask('POST', '/v1/tokens', { body: { name: 'x', role: 'viewer', tenant: 'red' } })).json
+  expect((await shop.ask('GET', '/v1/orphans', { token: secret })).json.straysUnknown).toMatch(/belong to no tenant/)
+})
+
 test('it is ready when healing has run, and says why not when the engine has stopped', async () => {
   await expect.poll(async () => (await shop.ask('GET', '/readyz', { token: null })).status).toBe(200)
   await shop.engine.stop()

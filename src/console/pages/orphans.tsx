@@ -64,7 +64,9 @@ export default function Orphans() {
       <Panel title="Strays" note="seen at the backends, and no ledger names them">
         <Read from={orphans}>
           {({ pages }) =>
-            pages[0]!.strays.length === 0 ? (
+            pages[0]!.straysUnknown !== null ? (
+              <Empty title="They cannot be told here.">{pages[0]!.straysUnknown}</Empty>
+            ) : pages[0]!.strays.length === 0 ? (
               <Empty title="None were seen." />
             ) : (
               <ul className="rows-of">

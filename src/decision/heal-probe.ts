@@ -48,7 +48,7 @@ export function healAnswered(draft: Draft, plan: Plan, resource: Resource, outco
   const seen = observed === null ? resource : draft.change(resource, { properties: observed })
   return drifts
     ? landDrift(draft, plan, seen, recovery, answer)
-    : landRecovery(draft, plan, seen, { recovery, of: 'heal', answer })
+    : landRecovery(draft, plan, seen, { recovery: landable(draft, plan, seen, recovery), of: 'heal', answer })
 }
 
 function askAgain(draft: Draft, resource: Resource, probe: ProbePlan, afterMs: number, reason: string): Resource {
@@ -112,8 +112,21 @@ export function landByRow(draft: Draft, plan: Plan, resource: Resource): Resourc
   const cases = unowned || row.cases.length === 0 ? row.unowned : row.cases
   const view = new View(draft, plan, resource)
   const recovery = cases.find((one) => holds(draft, resource, one.when, view))
-  if (recovery !== undefined) return landRecovery(draft, plan, resource, { recovery, of: 'heal', answer: '' })
-  throw new DeclarationDefect(resource.no, `${nameOf(resource)}: no recovery is declared for ${resource.status}.`)
+  if (recovery === undefined)
+    throw new DeclarationDefect(resource.no, `${nameOf(resource)}: no recovery is declared for ${resource.status}.`)
+  return landRecovery(draft, plan, resource, {
+    recovery: landable(draft, plan, resource, recovery),
+    of: 'heal',
+    answer: '',
+  })
+}
+
+/** A creation, and whatever interrupted one, came from nowhere: where the row leads back, what it says of one without a run counts. */
+function landable(draft: Draft, plan: Plan, resource: Resource, recovery: RecoveryPlan): RecoveryPlan {
+  if (recovery.status !== null || resource.run!.previous !== '') return recovery
+  const view = new View(draft, plan, resource)
+  const { unowned } = plan.heal.get(resource.status)!
+  return unowned.find((one) => holds(draft, resource, one.when, view)) ?? recovery
 }
 
 const foundWords: Record<string, string> = {

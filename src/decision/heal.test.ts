@@ -1,5 +1,5 @@
 // Point 11: what is found stuck is brought back, in the order of its row.
-import { resourceType } from 'homeostat'
+import { previous, resourceType } from 'homeostat'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { opensds } from '../../catalogues/opensds/index.ts'
@@ -458,5 +458,62 @@ describe('11 with its owner, unowned, by probe, by its row', () => {
       run: null,
       description: expect.stringContaining('never ended'),
     })
+  })
+})
+
+const kiln = resourceType('t.kiln', {
+  properties: z.object({}),
+  statuses: {
+    stable: { Cold: 'Cold.', Hot: 'Hot.' },
+    transitional: { Firing: 'Fired.', Fixing: 'Fixed.' },
+    failed: { Cracked: 'Cracked.' },
+  },
+})
+const kilns = kiln.lifecycle({
+  probes: { feel: ['warm', 'cool'] },
+  operations: {
+    create: {
+      from: [],
+      steps: { build: { during: 'Firing' }, fix: { during: 'Fixing' } },
+      to: 'Cold',
+      onFailure: 'Hot',
+    },
+    fire: {
+      from: ['Cold'],
+      steps: { burn: { during: 'Firing' }, fix: { during: 'Fixing' } },
+      to: 'Hot',
+      onFailure: 'Cold',
+    },
+  },
+  heal: {
+    Firing: { status: previous, unowned: { status: 'Cracked' } },
+    Fixing: {
+      probe: { feel: { warm: 'Hot', cool: { status: previous }, unknown: { status: previous } } },
+      unowned: { status: 'Cracked' },
+    },
+  },
+})
+
+describe('a row that leads back', () => {
+  test('leads a creation, which came from nowhere, where one without a run goes', () => {
+    const t = new TableTop([kilns])
+    t.create('t.kiln', 'k')
+    t.heal('k')
+    expect(t.get('k')).toMatchObject({ status: 'Cracked', run: null })
+    expect(t.incidents).toEqual([])
+  })
+
+  test('does so by the answer of a probe, too; a run that came from somewhere goes back there', () => {
+    const t = new TableTop([kilns])
+    t.create('t.kiln', 'k')
+    t.done('k')
+    t.heal('k')
+    t.answered('k', 'cool')
+    expect(t.get('k')).toMatchObject({ status: 'Cracked', run: null })
+    t.place('t.kiln', 'other', 'Cold')
+    t.request('other', 'fire')
+    t.heal('other')
+    expect(t.get('other').status).toBe('Cold')
+    expect(t.incidents).toEqual([])
   })
 })

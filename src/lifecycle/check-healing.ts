@@ -63,7 +63,8 @@ function checkRow(faults: Faults, path: string, row: HealData | readonly CaseDat
   if (row.otherwise !== undefined) checkCases(faults, `${path}.otherwise`, casesOf(row.otherwise))
   const lands = row.status !== undefined || row.attempt !== undefined
   const always = lands || row.probe !== undefined || row.otherwise !== undefined
-  const comesBack = isPrevious(row.status) || casesOf(row.otherwise).some((one) => isPrevious(one.status))
+  const answers = answersOf(row.probe ?? {}).map(({ recovery }) => recovery)
+  const comesBack = [row, ...casesOf(row.otherwise), ...answers].some((one) => isPrevious(one.status))
   if (!always && !row.resume) {
     if (row.unowned !== undefined)
       faults.error(path, 'nothing is said for a resource whose run is recorded', 'Add `resume`, or land.')

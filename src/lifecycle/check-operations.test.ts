@@ -205,6 +205,13 @@ describe('healing', () => {
     ],
     'resume without unowned': ['heal.Making: `resume` needs a run', row('Making', { resume: true })],
     'previous without unowned': ['heal.Ending: `previous` needs a run', row('Ending', { status: { previous: true } })],
+    'previous as the answer of a probe, without unowned': [
+      'heal.Ending: `previous` needs a run',
+      (thing) => {
+        thing.body.probes = { look: ['there'] }
+        thing.body.heal.Ending = { probe: { look: { there: { previous: true }, unknown: 'Bad' } } }
+      },
+    ],
     'previous in a list of cases': [
       'heal.Ending: `previous` needs a run',
       row('Ending', [{ status: { previous: true } }]),

@@ -72,7 +72,7 @@ export function arrive(draft: Draft, plan: Plan, before: Resource, arrival: Arri
   const after = draft.put(before, timers === changed.timers ? changed : { ...changed, timers })
   added.forEach(({ add, rows }) =>
     rows.forEach((row, index) =>
-      addOne(draft, after, { add, properties: row, index, mover: arrival.mover, step: arrival.run?.step ?? 0 }),
+      addOne(draft, after, { add, properties: row, index, mover: arrival.mover, step: arrival.run?.step ?? 'end' }),
     ),
   )
   if (plan.pair?.leads) followPair(draft, plan, after, arrival.mover)
@@ -302,7 +302,8 @@ interface Addition {
   readonly properties: unknown
   readonly index: number
   readonly mover: RunRef
-  readonly step: number
+  /** The landing, too, is a place of its own: what a step has added has its name. */
+  readonly step: number | 'end'
 }
 
 function addOne(draft: Draft, parent: Resource, { add, properties, index, mover, step }: Addition): void {

@@ -47,8 +47,9 @@ const nodes = node.relations({ pool: { parent: pool } }).lifecycle({
   },
   heal,
 })
+const create = { from: [], steps: { boot: { during: 'Booting' } }, to: 'Up', onFailure: 'Gone' } as const
 const pods = pod.relations({ node: { parent: node }, near: { link: node } }).lifecycle({
-  operations: { create: { from: [], steps: { boot: { during: 'Booting' } }, to: 'Up', onFailure: 'Gone' }, remove },
+  operations: { create, remove },
   heal,
 })
 
@@ -84,4 +85,36 @@ test.each([
   }
   await engine.stop()
   await other.stop()
+})
+
+test('a step and the landing of one run may both add: each has names of its own', async () => {
+  const shelf = resourceType('added.shelf', { properties: z.object({}), statuses })
+  const add = { books: { status: 'Up', each: () => [{}, {}] } } as const
+  const book = resourceType('added.book', { properties: z.object({}), statuses })
+  const shelves = shelf.relations({ books: { children: book } }).lifecycle({
+    operations: {
+      create: {
+        from: [],
+        steps: { boot: { during: { status: 'Booting', add } } },
+        to: { status: 'Up', add },
+        onFailure: 'Gone',
+      },
+      remove,
+    },
+    heal,
+  })
+  const books = book
+    .relations({ shelf: { parent: shelf } })
+    .lifecycle({ begins: ['Up'], operations: { create, remove }, heal })
+  const boot = async () => {}
+  const engine = createEngine({
+    store: createMemoryBackend().open() as unknown as Store,
+    lifecycles: { shelf: shelves, book: books },
+    drivers: { shelf: { boot }, book: { boot } },
+  })
+  await engine.start()
+  const { run } = await engine.client('ann').shelf.create({ id: 's', properties: {} })
+  expect(await engine.waitForRun(run.id, { timeoutMs: 10_000 })).toMatchObject({ state: 'succeeded' })
+  expect((await engine.related('added.shelf', 's'))['books']).toHaveLength(4)
+  await engine.stop()
 })

@@ -70,8 +70,9 @@ export class Claimer {
     this.#seenForeign = asOf
     this.#lookedAt = clock.monotonic()
     for (let after = 0; ;) {
-      const room = Math.min(worker.room, store.offerWaiting ? offeredAtOnce : pageSize)
+      const room = Math.min(worker.room.left, store.offerWaiting ? offeredAtOnce : pageSize)
       if (room <= 0) {
+        await this.#makeRoom()
         // Looked at again when there is room: the poll, or the next end of a run, finds it.
         this.#isHinted = true
         return gapMs * 10
@@ -88,6 +89,15 @@ export class Claimer {
       if (found.length < room) return pollMs
       after = found.at(-1)!.no
     }
+  }
+
+  /** While others wait for a worker, nobody keeps its room who waits for a time. */
+  async #makeRoom(): Promise<void> {
+    const { store, clock, worker, plans } = this.#options
+    if (worker.room.resting(clock.now()).length === 0) return
+    const waiting = await store.work({ work: 'waiting' }, clock.now(), pageSize, 0)
+    const wanted = waiting.filter((one) => isKnownHere(plans, one)).length
+    for (const owned of worker.room.resting(clock.now()).slice(0, wanted)) worker.giveBack(owned)
   }
 
   async #claim(nos: readonly number[]): Promise<void> {

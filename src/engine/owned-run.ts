@@ -27,6 +27,8 @@ export class OwnedRun {
   /** The count of foreign writes at that time. */
   asOf = 0
   isGivenBack = false
+  /** It waits for runs of others, and for nothing else. */
+  isAsking = false
 
   constructor(resource: Resource, plan: Plan) {
     this.no = resource.no

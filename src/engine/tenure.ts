@@ -94,7 +94,7 @@ export class Tenure {
         ...context,
         ...settings,
         me,
-        ownerForHealed: () => (worker.room > 0 ? me : 0),
+        ownerForHealed: () => (worker.room.left > 0 ? me : 0),
         onGone: () => this.acting?.sweeper.wake(),
       }),
       timekeeper: new Timekeeper({ ...context, pollMs: settings.pollMs }),

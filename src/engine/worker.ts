@@ -22,6 +22,7 @@ import type { LeaseKeeper } from './lease-keeper.ts'
 import type { Log } from './log.ts'
 import { givenUp, OwnedRun, RunCall, type CallListener } from './owned-run.ts'
 import { runStep, type StepContext } from './run-step.ts'
+import { Room } from './room.ts'
 import { reportOutcome, type ReportContext } from './report-outcome.ts'
 import { RunWatch, trustMs } from './run-watch.ts'
 
@@ -50,7 +51,9 @@ export class Worker {
   readonly #by: string
   readonly #clock: Clock
   readonly #owned = new NumberMap<OwnedRun>()
-  readonly #lanes: Lanes<RunCall>
+  readonly room: Room
+  /** Calls under way and waiting. */
+  readonly lanes: Lanes<RunCall>
   readonly #alarm: Alarm
   readonly #deadlines: DeadlineWatch
   readonly #watch: RunWatch
@@ -74,7 +77,8 @@ export class Worker {
     this.#me = options.lease.no
     this.#by = `worker ${this.#me}`
     this.#clock = options.clock
-    this.#lanes = new Lanes(options.concurrency)
+    this.room = new Room(options.runs, this.#owned)
+    this.lanes = new Lanes(options.concurrency)
     this.#alarm = new Alarm(options.clock, (nos) => void this.#due(nos))
     this.#watch = new RunWatch(options, this.#owned, (resource, known) => this.seen(resource, known))
     const isOwned = ({ owned }: RunCall) => this.#owned.get(owned.no) === owned
@@ -86,25 +90,14 @@ export class Worker {
 
   /** The incarnation that new runs may name as their owner now; 0 when this worker is full or stopping. */
   claimant(command: Command): Incarnation {
-    if (this.#state !== 'working' || !this.#options.lease.isLive) return 0
-    if (this.#owned.size < this.#options.runs) return this.#me
-    // Deletes get in even then: they are how load goes away.
-    if (command.kind !== 'requestOperation' || this.#owned.size >= 2 * this.#options.runs) return 0
+    if (!this.#options.lease.isLive) return 0
+    if (this.room.left > 0) return this.#me
+    if (command.kind !== 'requestOperation' || !this.room.isOpenToDeletes) return 0
     return this.#options.plans.get(command.type)?.operations.get(command.operation)?.removes ? this.#me : 0
-  }
-
-  /** Runs that could be taken. */
-  get room(): number {
-    return this.#state === 'working' ? Math.max(0, this.#options.runs - this.#owned.size) : 0
   }
 
   get owned(): number {
     return this.#owned.size
-  }
-
-  /** Calls under way and waiting, by lane. */
-  get lanes(): Lanes<RunCall> {
-    return this.#lanes
   }
 
   /** What was committed here. */
@@ -141,6 +134,7 @@ export class Worker {
   /** The lease is gone: every call is aborted, nothing more is started or written. */
   lose(): void {
     this.#state = 'stopped'
+    this.room.close()
     for (const owned of this.#owned.values()) this.#release(owned, givenUp.leaseLost)
     this.#quiet()
   }
@@ -149,12 +143,13 @@ export class Worker {
   async stop(patienceMs: number): Promise<void> {
     if (this.#state !== 'working') return
     this.#state = 'stopping'
+    this.room.close()
     this.#look()
     for (const owned of this.#owned.values()) this.#compare(owned)
     if (this.#owned.size > 0) {
       const empty = new Promise<void>((resolve) => (this.#whenEmpty = resolve))
       const cancel = this.#clock.after(patienceMs, () => {
-        for (const owned of this.#owned.values()) this.#giveBack(owned)
+        for (const owned of this.#owned.values()) this.giveBack(owned)
       })
       await empty
       cancel()
@@ -199,6 +194,7 @@ export class Worker {
 
   #release(owned: OwnedRun, why: string): void {
     this.#owned.delete(owned.no)
+    this.room.asks(owned, false)
     for (const call of owned.calls) this.#withdraw(call, why)
     owned.calls = []
     if (this.#owned.size > 0) return
@@ -218,11 +214,13 @@ export class Worker {
   /** The heart: what is owed against what is under way. */
   #compareOwed(owned: OwnedRun): void {
     const owed = owedCalls(owned.plan, owned.resource)
+    this.room.asks(owned, owed[0]?.does === 'ask')
     if (owned.calls.length > 0) this.#withdrawUnowed(owned, owed)
     if (this.#state === 'stopping') {
-      if (!owned.calls.some((call) => call.isUnderWay)) this.#giveBack(owned)
+      if (!owned.calls.some((call) => call.isUnderWay)) this.giveBack(owned)
       return
     }
+    if (owned.isGivenBack) return
     const isGraceOver = owned.isGraceOver
     for (const one of owed) {
       if (owned.calls.length > 0 && owned.find(one) !== undefined) continue
@@ -273,19 +271,19 @@ export class Worker {
     if (this.figures.calls % callsPerLook === 0) this.#look()
     // From old knowledge nothing is begun at once: a delete elsewhere may have ended the run. The line verifies it first.
     const isFresh = owned.trustedAt > this.#monotonic - trustMs
-    if (isFresh && this.#mayStart && this.#lanes.enter(call.lane)) this.#start(call)
-    else this.#lanes.add(call)
+    if (isFresh && this.#mayStart && this.lanes.enter(call.lane)) this.#start(call)
+    else this.lanes.add(call)
   }
 
   #pump(): void {
-    if (this.#lanes.queued === 0 || this.#state !== 'working') return
+    if (this.lanes.queued === 0 || this.#state !== 'working') return
     if (!this.#options.lease.mayStart()) return this.#pumpLater()
     // A driver that answers at once ends its call inside this loop: no pumping inside of pumping.
     if (this.#isPumping) return
     this.#isPumping = true
     const waited: RunCall[] = []
     const old = this.#clock.monotonic() - trustMs
-    for (let call = this.#lanes.next(); call !== null; call = this.#lanes.next()) {
+    for (let call = this.lanes.next(); call !== null; call = this.lanes.next()) {
       if (call.owned.trustedAt > old) this.#start(call)
       else waited.push(call)
     }
@@ -307,11 +305,11 @@ export class Worker {
     for (const call of calls) {
       if (call.state === 'queued' && this.#state === 'working' && mayStart) this.#start(call)
       else {
-        this.#lanes.leave(call.lane)
-        if (call.state === 'queued') this.#lanes.add(call)
+        this.lanes.leave(call.lane)
+        if (call.state === 'queued') this.lanes.add(call)
       }
     }
-    if (this.#lanes.queued === 0) return
+    if (this.lanes.queued === 0) return
     if (mayStart) this.#pump()
     else if (this.#state === 'working') this.#pumpLater()
   }
@@ -330,8 +328,8 @@ export class Worker {
     const isFresh = call.owned.trustedAt > this.#clock.monotonic() - trustMs
     if (isFresh && this.#options.lease.mayStart()) return true
     call.state = 'queued'
-    this.#lanes.leave(call.lane)
-    this.#lanes.add(call)
+    this.lanes.leave(call.lane)
+    this.lanes.add(call)
     if (this.#state === 'stopping') this.#compare(call.owned)
     else this.#pump()
     return false
@@ -344,7 +342,7 @@ export class Worker {
 
   #ended(call: RunCall, outcome: Outcome): void {
     if (call.state === 'gone') return
-    if (call.owed.does === 'driver' && call.state === 'running') this.#lanes.leave(call.lane)
+    if (call.owed.does === 'driver' && call.state === 'running') this.lanes.leave(call.lane)
     if (call.state === 'detached') {
       const { owned } = call
       owned.detached--
@@ -376,7 +374,7 @@ export class Worker {
       call.state = 'detached'
       call.owned.detached++
       this.figures.aborted++
-      this.#lanes.leave(call.lane)
+      this.lanes.leave(call.lane)
       call.abort(why)
     } else if (call.state !== 'detached') {
       call.state = 'gone'
@@ -384,13 +382,17 @@ export class Worker {
     }
   }
 
-  #giveBack(owned: OwnedRun): void {
+  giveBack(owned: OwnedRun): void {
     if (owned.isGivenBack) return
     owned.isGivenBack = true
     for (const call of owned.calls) if (call.isUnderWay) call.abort(givenUp.workerStops)
     const done = (decision: Decision) => {
-      // Given back, it is gone with the commit. Refused (moved on, or the store is away) there is nothing more to be done here.
-      if (!decision.accepted && this.#owned.get(owned.no) === owned) this.#release(owned, givenUp.workerStops)
+      // Given back, it is gone with the commit.
+      if (decision.accepted || this.#owned.get(owned.no) !== owned) return
+      // Refused (moved on, or the store is away): who stops has nothing more to do here, others keep it.
+      if (this.#state !== 'working') return this.#release(owned, givenUp.workerStops)
+      owned.isGivenBack = false
+      this.#compare(owned)
     }
     this.#options.door.submit({ kind: 'handOver', no: owned.no, epoch: owned.resource.epoch, by: this.#by }, done)
   }

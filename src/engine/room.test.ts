@@ -1,0 +1,74 @@
+// A worker with very little room: what waits for others, or for a time, keeps nobody from being carried out.
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { TerminalError } from '../lifecycle/driver.ts'
+import { resourceType } from '../lifecycle/lifecycle.ts'
+import { createMemoryBackend } from '../store/memory-store.ts'
+import type { Store } from '../store/store.ts'
+import { far } from '../testing/engine-bench.ts'
+import { createEngine } from './engine.ts'
+
+const statuses = {
+  stable: { Whole: 'Has its wool.', Shorn: 'Has none.' },
+  transitional: { Shearing: 'Its wool is cut.' },
+}
+const flock = resourceType('room.flock', { properties: z.object({}), statuses })
+const sheep = resourceType('room.sheep', { properties: z.object({}), statuses })
+const heal = { Shearing: { resume: true, unowned: { status: 'Whole' } } } as const
+const create = { from: [], steps: {}, to: 'Whole', onFailure: 'Whole' } as const
+const grow = { from: ['Shorn'], steps: {}, to: 'Whole', onFailure: 'Whole' } as const
+const lifecycles = {
+  flock: flock.relations({ sheep: { children: sheep } }).lifecycle({
+    operations: {
+      create,
+      grow,
+      shear: {
+        from: ['Whole'],
+        steps: { shearAll: { during: 'Shearing', ask: { sheep: 'shear' } } },
+        to: 'Shorn',
+        onFailure: 'Whole',
+      },
+    },
+    heal,
+  }),
+  sheep: sheep.relations({ flock: { parent: flock } }).lifecycle({
+    operations: {
+      create,
+      grow,
+      shear: { from: ['Whole'], steps: { cut: { during: 'Shearing' } }, to: 'Shorn', onFailure: { again: '1h' } },
+    },
+    heal,
+  }),
+}
+
+async function started(cut: (id: string) => void) {
+  const engine = createEngine({
+    store: far(createMemoryBackend().open() as unknown as Store),
+    lifecycles,
+    drivers: { flock: {}, sheep: { cut: async ({ resource }) => cut(resource.id) } },
+    options: { runs: 1 },
+  })
+  await engine.start()
+  const client = engine.client('ann')
+  await client.flock.create({ id: 'f', properties: {} })
+  for (const id of ['a', 'b']) await client.sheep.create({ id, parent: 'f', properties: {} })
+  return { engine, client }
+}
+
+test('runs that others are asked for are carried out by the worker that waits for them', async () => {
+  const { engine, client } = await started(() => {})
+  const { run } = await client.flock.shear('f')
+  expect(await engine.waitForRun(run!.id, { timeoutMs: 10_000 })).toMatchObject({ state: 'succeeded' })
+  await engine.stop()
+})
+
+test('one that is tried again after an hour gives its place to those that wait for a worker', async () => {
+  const { engine, client } = await started((id) => {
+    if (id === 'a') throw new TerminalError('no_blade', 'the blade is blunt')
+  })
+  await client.sheep.shear('a')
+  const { run } = await client.sheep.shear('b')
+  expect(await engine.waitForRun(run!.id, { timeoutMs: 10_000 })).toMatchObject({ state: 'succeeded' })
+  expect(await client.sheep.get('a')).toMatchObject({ status: 'Shearing' })
+  await engine.stop()
+})

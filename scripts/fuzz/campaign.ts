@@ -1,9 +1,10 @@
 // Fires requests by chance at a server and judges every answer: no fault of the server's own, no hang, every refusal a problem with a
-// known code, and nothing of another tenant in what a tenant's principal is told.
-import { Agent, request } from 'node:http'
+// known code, every answer as the document tells, and nothing of another tenant in what a tenant's principal is told.
+import { Agent, request, type IncomingHttpHeaders } from 'node:http'
 import { codes, type ErrorCode } from '../../src/base/errors.ts'
 import { seededRandom } from '../../src/base/random.ts'
 import { HttpClient } from '../../src/client.ts'
+import { Judge } from './judge.ts'
 import { Shots, type Shot } from './shots.ts'
 
 export interface FuzzOptions {
@@ -26,7 +27,7 @@ export interface FuzzResult {
 }
 
 export interface Fault {
-  readonly what: 'a fault of its own' | 'a hang' | 'no problem' | 'foreign bytes'
+  readonly what: 'a fault of its own' | 'a hang' | 'no problem' | 'foreign bytes' | 'not as documented'
   readonly shot: Shot
   readonly who: string
   readonly answer: string
@@ -52,6 +53,7 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzResult> {
   const shooters = await people(admin, adminToken)
   await furnish(url, admin)
   const document: unknown = await (await fetch(`${url}/openapi.json`)).json()
+  const judge = new Judge(document)
   const shots = new Shots({ document, random, vocabulary, seldom, often })
   const agent = new Agent({ keepAlive: true, maxSockets: atOnce })
   const statuses: Record<string, number> = {}
@@ -66,7 +68,15 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzResult> {
     if (answer.status >= 200 && answer.status < 300) reached.add(shot.operation)
     if (shooter.isBound) lookedThrough++
     const what = faultOf(shot, shooter, answer)
+    const odd = what === null ? judge.faultOf(shot, answer) : null
     if (what !== null) faults.push({ what, shot, who: shooter.who, answer: answer.text.slice(0, 2_000) })
+    else if (odd !== null)
+      faults.push({
+        what: 'not as documented',
+        shot,
+        who: shooter.who,
+        answer: `${odd}: ${answer.text.slice(0, 2_000)}`,
+      })
     else if (random.below(20) === 0) learnFrom(shots, answer.text)
   }
   for (let done = 0; done < requests && faults.length < faultsMax; done += atOnce) {
@@ -154,6 +164,7 @@ const often = ['createResource', 'createResource', 'operate', 'getResource', 'de
 
 interface Answer {
   readonly status: number
+  readonly headers: IncomingHttpHeaders
   readonly text: string
 }
 
@@ -167,7 +178,7 @@ function fire(url: string, agent: Agent, shot: Shot, token: string | null): Prom
     const asked = request(url, { method, path, headers: all, agent, timeout: hangMs }, (response) => {
       const status = response.statusCode ?? 0
       let text = ''
-      const over = () => resolve({ status, text })
+      const over = () => resolve({ status, headers: response.headers, text })
       response.setEncoding('utf8')
       response.on('data', (part: string) => {
         text += part
@@ -181,7 +192,7 @@ function fire(url: string, agent: Agent, shot: Shot, token: string | null): Prom
       response.on('error', over)
     })
     asked.on('timeout', () => asked.destroy(new Error('it hangs')))
-    asked.on('error', (error) => resolve({ status: 0, text: String(error) }))
+    asked.on('error', (error) => resolve({ status: 0, headers: {}, text: String(error) }))
     asked.end(body)
   })
 }

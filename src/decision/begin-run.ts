@@ -5,6 +5,7 @@ import type { OperationPlan, Plan } from '../lifecycle/plan.ts'
 import { enterNext, entered } from './advance.ts'
 import { attempt } from './attempt.ts'
 import { holds, View, whereInstead } from './conditions.ts'
+import type { Rejection } from './decision.ts'
 import { Refusal, type Draft } from './draft.ts'
 import { endPreempted, holderLives, passHolds } from './landing.ts'
 import { doubted } from './ledger.ts'
@@ -142,6 +143,17 @@ function validInput(plan: Plan, operation: OperationPlan, given: unknown): Json 
     `The input of ${operation.name} of ${plan.type} does not fit: ${checked.faults.join('; ')}.`,
     [...checked.faults],
   )
+}
+
+/** Why an input fits nothing, whatever it is asked of; null: it fits. */
+export function inputFault(plan: Plan, operation: OperationPlan, given: unknown): Rejection | null {
+  try {
+    validInput(plan, operation, given)
+    return null
+  } catch (error) {
+    if (error instanceof Refusal) return error.rejection
+    throw error
+  }
 }
 
 function refuseStatus(draft: Draft, plan: Plan, resource: Resource, operation: OperationPlan): void {

@@ -138,7 +138,7 @@ function existing(draft: Draft, plan: Plan, command: RequestOperation): Resource
   if (command.ifRevision !== undefined && command.ifRevision !== found.revision) {
     throw new Refusal(
       'revision_conflict',
-      `${name} is at revision ${found.revision}, not ${command.ifRevision}. Read it again.`,
+      `${name} is at revision ${found.revision}, not ${command.ifRevision < 0 ? 'at the one that was named' : command.ifRevision}. Read it again.`,
       { revision: found.revision },
     )
   }

@@ -1,7 +1,7 @@
 // The contract as OpenAPI 3.1, made from the table: nothing is written here that the table does not say.
 import { z } from 'zod'
-import { codes, type ErrorCode } from '../base/errors.ts'
-import { commonErrors, parameterNames, parameterSchemas, type AnswerForm, type Route } from './route.ts'
+import { codes } from '../base/errors.ts'
+import { errorsOf, parameterNames, parameterSchemas, type AnswerForm, type Route } from './route.ts'
 import { routeNames, routeOf, type RouteName } from './routes.ts'
 import { problem } from './shapes.ts'
 
@@ -110,48 +110,90 @@ function responsesOf(route: Route, toSchema: ToSchema): Record<string, unknown> 
     route.form === 'events'
       ? { 'text/event-stream': { schema: { type: 'string' } }, 'application/json': { schema } }
       : { [mediaTypes[route.form]]: { schema } }
-  const responses: Record<string, unknown> = {
-    [route.status]: { description: route.words, ...(route.status === 204 ? {} : { content }) },
+  const headers = headersOf(route)
+  const good = { ...headers, ...(route.status === 204 ? {} : { content }) }
+  const responses: Record<string, Record<string, unknown>> = {
+    [route.status]: { description: route.words, ...good },
   }
-  if (route.condition === 'ifNoneMatch') responses['304'] = { description: 'It is still at this etag.' }
-  const byStatus = new Map<number, ErrorCode[]>()
-  for (const code of new Set([...route.errors, ...commonErrors])) {
-    const { http } = codes[code]
-    byStatus.set(http, [...(byStatus.get(http) ?? []), code])
-  }
+  if (route.condition === 'ifNoneMatch') responses['304'] = { description: 'It is still at this etag.', ...headers }
+  const byStatus = Map.groupBy(errorsOf(route), (code) => codes[code].http)
   for (const [status, found] of [...byStatus].sort(([a], [b]) => a - b)) {
     responses[status] = {
       description: found.map((code) => `\`${code}\`: ${codes[code].summary}`).join(' '),
+      'x-codes': found,
+      ...(errorHeaders[status] === undefined ? {} : { headers: named(errorHeaders[status]) }),
       content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+    }
+  }
+  const { alsoStatus } = route
+  if (alsoStatus !== undefined) {
+    const problem = responses[alsoStatus]
+    responses[alsoStatus] = {
+      description: route.words,
+      ...problem,
+      content: { ...content, ...(problem?.['content'] as object | undefined) },
     }
   }
   return responses
 }
 
+const headerWords = {
+  Location: 'Where what was begun or made is found.',
+  ETag: 'The etag of the resource, for If-Match and If-None-Match.',
+  'Idempotent-Replayed': '`true`: it was done before, with the same Idempotency-Key, and nothing more is done.',
+  'Retry-After': 'Seconds after which it may be asked again.',
+  'WWW-Authenticate': 'How to say who asks.',
+} as const
+type HeaderName = keyof typeof headerWords
+
+/** By the status of the problem. */
+const errorHeaders: Readonly<Record<number, HeaderName>> = {
+  401: 'WWW-Authenticate',
+  412: 'ETag',
+  429: 'Retry-After',
+  503: 'Retry-After',
+}
+
+const named = (...names: readonly HeaderName[]) =>
+  Object.fromEntries(names.map((name) => [name, { description: headerWords[name], schema: { type: 'string' } }]))
+
+function headersOf({ headers = [], condition, idempotent }: Route): { readonly headers?: object } {
+  const names: HeaderName[] = [...headers]
+  if (condition === 'ifNoneMatch') names.push('ETag')
+  if (idempotent) names.push('Idempotent-Replayed')
+  return names.length === 0 ? {} : { headers: named(...names) }
+}
+
 /** The JSON Schema of a shape; shapes with a name go to the components and are referred to. */
 function collect(schemas: Record<string, JsonSchema>, schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
-  const made = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as JsonSchema
+  const made = z.toJSONSchema(schema, { io, unrepresentable: 'any', override: openAnswer }) as JsonSchema
   const { $defs, $schema: _, ...rest } = made
-  // The schema of any JSON value refers to itself, and gets a made-up name for it.
-  const nameOf = (key: string) => (key.startsWith('__') ? 'Json' : key)
-  const rewritten = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(rewritten)
-    if (value === null || typeof value !== 'object') return value
-    return Object.fromEntries(
-      Object.entries(value).flatMap(([key, inner]) => {
-        if (key === 'id' && typeof inner === 'string') return []
-        if (key !== '$ref' || typeof inner !== 'string') return [[key, rewritten(inner)]]
-        return [
-          [key, inner.replace(/^#\/\$defs\/(.+)$/, (__, found: string) => `#/components/schemas/${nameOf(found)}`)],
-        ]
-      }),
-    )
-  }
-  for (const [key, value] of Object.entries(($defs as Record<string, JsonSchema> | undefined) ?? {})) {
-    schemas[nameOf(key)] ??= rewritten(value) as JsonSchema
-  }
+  for (const [key, value] of Object.entries(($defs as Record<string, JsonSchema> | undefined) ?? {}))
+    if (!isAnyJson(key)) schemas[key] ??= rewritten(value) as JsonSchema
   const own = z.globalRegistry.get(schema)?.id
   if (own === undefined) return rewritten(rest) as JsonSchema
   schemas[own] ??= rewritten(rest) as JsonSchema
   return { $ref: `#/components/schemas/${own}` }
+}
+
+/** Answers may have more fields one day: only what refuses unknown names says so. */
+function openAnswer({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: JsonSchema }): void {
+  const { def } = zodSchema._zod
+  if (def.type === 'object' && def.catchall === undefined) delete jsonSchema['additionalProperties']
+}
+
+/** The schema of any JSON value refers to itself, by a made-up name: generators of types fail at that, and `{}` says the same. */
+const isAnyJson = (name: string) => name.startsWith('__')
+
+function rewritten(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(rewritten)
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, inner]) => {
+      if ((key === 'id' && typeof inner === 'string') || key === 'propertyNames') return []
+      if (key !== '$ref' || typeof inner !== 'string') return [[key, rewritten(inner)]]
+      const name = inner.replace('#/$defs/', '')
+      return isAnyJson(name) ? [] : [[key, `#/components/schemas/${name}`]]
+    }),
+  )
 }

@@ -194,7 +194,7 @@ export const operationsRoutes = {
     permission: 'bulk',
     group: 'bulk',
     words:
-      'An operation over all resources that fit a filter: the list is frozen now and worked off at a rate. With `dryRun` only counted.',
+      'An operation over all resources that fit a filter: the list is frozen now and worked off at a rate. With `dryRun` only counted (200).',
     body: z.strictObject({
       filter: shape.filter,
       operation: shape.name.min(1),
@@ -205,6 +205,8 @@ export const operationsRoutes = {
       dryRun: z.boolean().default(false),
     }),
     status: 201,
+    alsoStatus: 200,
+    headers: ['Location'],
     answer: z.object({
       bulk: shape.bulk.nullable(),
       total: z.number().int(),

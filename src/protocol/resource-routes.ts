@@ -124,6 +124,7 @@ export const resourceRoutes = {
       operation: shape.name.optional().describe('Where the lifecycle has another one than `create`.'),
     }),
     status: 202,
+    headers: ['Location', 'ETag'],
     answer: shape.accepted,
     errors: [
       'type_unknown',
@@ -182,6 +183,7 @@ export const resourceRoutes = {
       'type_unknown',
       'resource_not_found',
       'status_unknown',
+      'operation_not_allowed',
       'revision_conflict',
       'precondition_required',
       'rule_breached',
@@ -198,6 +200,7 @@ export const resourceRoutes = {
     words: 'Asks for an operation; the body is its input.',
     body: shape.json.optional(),
     status: 202,
+    headers: ['Location', 'ETag'],
     answer: shape.accepted,
     errors: [...operationRefusals, 'input_invalid', 'revision_conflict', 'declaration_defect'],
     condition: 'ifMatch',
@@ -210,6 +213,7 @@ export const resourceRoutes = {
     words: "The lifecycle's delete; with `force=true` and a reason the forced one, which has its own permission.",
     query: z.strictObject({ force: flag, ...reasonQuery }),
     status: 202,
+    headers: ['Location', 'ETag'],
     answer: shape.accepted,
     errors: [
       ...operationRefusals,
@@ -309,6 +313,7 @@ export const resourceRoutes = {
       type: shape.typeName.optional(),
     }),
     answer: pageOf(shape.run),
+    errors: ['type_unknown'],
   }),
   getRun: row({
     method: 'GET',

@@ -26,6 +26,8 @@ export interface Route {
   /** Lines of JSON instead of one value, each of the shape `body`. */
   readonly lines?: true
   readonly status: number
+  /** Another status that comes with the same shape. */
+  readonly alsoStatus?: number
   readonly answer: z.ZodType | null
   readonly form: AnswerForm
   /** Codes besides those that every row can answer with. */
@@ -34,6 +36,8 @@ export interface Route {
   readonly idempotent: boolean
   /** Takes If-Match (and demands it where it says `demanded`), or If-None-Match. */
   readonly condition?: 'ifMatch' | 'ifMatchDemanded' | 'ifNoneMatch'
+  /** What comes with the answer, besides what `idempotent` and `condition` bring with them. */
+  readonly headers?: readonly ('Location' | 'ETag')[]
   /** Only in development mode. */
   readonly dev?: true
 }
@@ -68,18 +72,30 @@ export function row<const G extends Given>(given: G): Row<G> {
 }
 
 /** Codes that any row may answer with. */
-export const commonErrors: readonly ErrorCode[] = [
+const commonErrors: readonly ErrorCode[] = [
   'unauthenticated',
   'forbidden',
   'request_invalid',
+  'request_timeout',
   'rate_limited',
   'limit_exceeded',
-  'key_reused',
   'store_unavailable',
+  'store_corrupt',
+  'connections_exhausted',
+  'outcome_unknown',
   'lease_lost',
   'engine_stopped',
   'internal',
 ]
+
+/** All codes that a row may answer with. */
+export const errorsOf = ({ errors, method, idempotent }: Route): ReadonlySet<ErrorCode> =>
+  new Set([
+    ...errors,
+    ...(method === 'GET' ? [] : (['media_type_unsupported'] as const)),
+    ...(idempotent ? (['key_reused'] as const) : []),
+    ...commonErrors,
+  ])
 
 export type ParameterNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParameterNames<Rest>

@@ -24,7 +24,10 @@ export const systemRoutes = {
       id: shape.resourceId.optional(),
       pageSize: paging.pageSize,
     }),
-    answer: z.object({ items: z.array(shape.cloudEvent), last: z.number().int() }),
+    answer: z.object({
+      items: z.array(shape.cloudEvent),
+      last: z.number().int().describe('The last event that was looked at: go on after it.'),
+    }),
     form: 'events',
     errors: ['streams_exhausted', 'type_unknown', 'event_unknown'],
   }),
@@ -42,6 +45,7 @@ export const systemRoutes = {
       after: z.number().int().min(0).optional().describe('Left out: only what is new.'),
     }),
     status: 201,
+    headers: ['Location'],
     answer: z.object({ webhook: shape.webhook, secret: z.string() }),
     errors: ['address_refused', 'webhook_not_found', 'secret_key_missing', 'type_unknown', 'event_unknown'],
   }),
@@ -269,6 +273,7 @@ export const systemRoutes = {
     permission: null,
     group: 'process',
     words: 'Whether it does what it is there for; 503 when healing has not run or claims do not move.',
+    alsoStatus: 503,
     answer: z.object({ isReady: z.boolean(), reasons: z.array(z.string()) }),
   }),
   metrics: row({

@@ -2,13 +2,13 @@
 import { isoTime } from '../base/clock.ts'
 import { HomeostatError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
-import { allowedOperations } from '../decision/begin-run.ts'
+import { allowedOperations, inputFault } from '../decision/begin-run.ts'
 import type { Resource } from '../decision/state.ts'
 import type { RouteName } from '../protocol/routes.ts'
 import { z } from 'zod'
 import type * as shape from '../protocol/shapes.ts'
 import { itemKey } from './bulk-runner.ts'
-import type { Call, Handlers } from './call.ts'
+import { Reply, type Call, type Handlers } from './call.ts'
 import { fits, storeQuery } from './find-resources.ts'
 import type { BulkItemRecord, BulkRecord, Found } from './objects.ts'
 import { sees, sha256 } from './principal.ts'
@@ -29,13 +29,16 @@ export const bulkHandlers: Handlers<Names> = {
     const plan = call.plan(filter.type)
     if (!plan.operations.has(operation) || plan.operations.get(operation)!.creates)
       throw new HomeostatError('operation_unknown', `${plan.type} has no operation '${operation}' for what exists.`)
-    const known = plan.operations.get(operation)!.input
-    if (known !== null)
-      refuseUnknown('input_invalid', `The input of ${operation} of ${plan.type} does not`, known, body.input)
+    const asked = plan.operations.get(operation)!
+    if (asked.input !== null)
+      refuseUnknown('input_invalid', `The input of ${operation} of ${plan.type} does not`, asked.input, body.input)
+    // Every one of them would be refused.
+    const misfit = inputFault(plan, asked, body.input)
+    if (misfit !== null) throw new HomeostatError(misfit.code, misfit.message, { details: misfit.details })
     const before = call.replayed as { readonly bulk: string } | null
     if (before !== null) {
       const bulk = await bulkOf(call, before.bulk)
-      return { bulk, total: bulk.total, allowed: bulk.total, sample: [] }
+      return madeReply({ bulk, total: bulk.total, allowed: bulk.total, sample: [] })
     }
     const targets = await targetsOf(call)
     const allowed = targets.filter((one) => allowedOperations(plan, one).includes(operation)).length
@@ -48,7 +51,7 @@ export const bulkHandlers: Handlers<Names> = {
           details: { total: targets.length },
         },
       )
-    if (dryRun) return { bulk: null, total: targets.length, allowed, sample }
+    if (dryRun) return new Reply({ bulk: null, total: targets.length, allowed, sample }, { status: 200 })
     const now = services.clock.now()
     const id = `${String(Number.MAX_SAFE_INTEGER - now).padStart(16, '0')}-${sha256(`${call.asked.id}`).slice(0, 8)}`
     const record: BulkRecord = {
@@ -69,7 +72,7 @@ export const bulkHandlers: Handlers<Names> = {
     const noted = { target: `bulk/${id}`, reason, detail: { operation, total: targets.length } }
     await call.write([services.objects.change('bulk', id, 0, record)], noted, { bulk: id })
     services.bulk.wake()
-    return { bulk: await bulkOf(call, id), total: targets.length, allowed, sample }
+    return madeReply({ bulk: await bulkOf(call, id), total: targets.length, allowed, sample })
   },
   async listBulk(call) {
     const { pageSize, pageToken } = call.query
@@ -108,6 +111,9 @@ export const bulkHandlers: Handlers<Names> = {
   resumeBulk: (call) => turn(call, 'running'),
   cancelBulk: (call) => turn(call, 'cancelled'),
 }
+
+const madeReply = (answer: { readonly bulk: WireBulk } & Record<string, unknown>) =>
+  new Reply(answer, { headers: { location: `/v1/bulk/${answer.bulk.id}` } })
 
 const refOf = (ref: { readonly type: string; readonly id: string } | undefined) => ({
   type: ref?.type ?? '',

@@ -5,6 +5,7 @@ import { canonical, type Json } from '../base/json.ts'
 import { HomeostatError } from '../base/errors.ts'
 import type { Command } from '../decision/command.ts'
 import { runId, type Resource } from '../decision/state.ts'
+import { didYouMean } from '../lifecycle/fault.ts'
 import { liveRunView, type RunView } from '../engine/run-view.ts'
 import { traceOf } from '../engine/step-span.ts'
 import { z } from 'zod'
@@ -74,6 +75,8 @@ export class Call<Name extends RouteName = RouteName> {
   /** The client's idempotency key, made his own; null: he gave none. */
   readonly key: string | null
   #replayed: Json = null
+  /** Null: nothing was sent in yet. */
+  #isFoundByKey: boolean | null = null
 
   constructor(parts: {
     readonly name: Name
@@ -106,6 +109,11 @@ export class Call<Name extends RouteName = RouteName> {
     return this.#replayed
   }
 
+  /** It was done before, with the same key: nothing more is done. */
+  get isReplay(): boolean {
+    return this.#replayed !== null || this.#isFoundByKey === true
+  }
+
   async findReplay(): Promise<void> {
     if (this.key === null) return
     const found = await this.services.objects.get('once', this.key)
@@ -126,7 +134,8 @@ export class Call<Name extends RouteName = RouteName> {
   plan(type: string) {
     const plan = this.services.engine.plans.get(type)
     if (plan !== undefined) return plan
-    throw new HomeostatError('type_unknown', `No lifecycle of type '${type}' is loaded.`)
+    const types = this.services.engine.plans.all.map((one) => one.type)
+    throw new HomeostatError('type_unknown', `No lifecycle of type '${type}' is loaded. ${didYouMean(type, types)}`)
   }
 
   /** A run of a resource that the principal may see, with the resource. */
@@ -139,11 +148,17 @@ export class Call<Name extends RouteName = RouteName> {
 
   /** The revision that If-Match names; undefined: none. */
   get ifRevision(): number | undefined {
-    const given = this.asked.header('if-match')
-    if (given === undefined || given.trim() === '*') return undefined
-    const found = /^"r(\d{1,15})"$/.exec(given.trim())
+    const given = this.asked.header('if-match')?.trim()
+    if (given === undefined || given === '*') return undefined
+    // Proxies that compress make an etag weak; a revision is exact all the same.
+    const found = /^(?:W\/)?"([^"]*)"$/.exec(given)
+    if (found === null)
+      throw new HomeostatError(
+        'request_invalid',
+        `If-Match takes one etag as it was told, with its quotation marks ("r5"), or *: '${given.slice(0, 50)}' is none.`,
+      )
     // An etag that we never gave is of no revision.
-    return found === null ? -1 : Number(found[1])
+    return /^r\d{1,15}$/.test(found[1]!) ? Number(found[1]!.slice(1)) : -1
   }
 
   /** The trace that what is asked for belongs to: the span of this request where somebody records it, else the one the client sent. */
@@ -195,15 +210,21 @@ export class Call<Name extends RouteName = RouteName> {
     if (again !== null) return again
     // The key of a step to be completed says which step, not which request.
     const hasOwnKey = command.kind !== 'completeStep' && 'key' in command && command.key !== undefined
+    let isFound = false
     const decision = await this.services.engine.submit(command, ({ resource, begun, changes }) => {
       // The same request again, by its key: it changes nothing, and is in the audit already.
-      if (hasOwnKey && changes.writes.length === 0) return {}
+      isFound = hasOwnKey && changes.key === null
+      if (isFound) return {}
       const target = noted.target ?? `${resource.type}/${resource.id}`
       const journal = [this.auditEntry('done', { ...noted, target })]
       const own = hasOwnKey ? [] : this.#once({ no: resource.no, begun })
       return { records: [...own, ...(more?.(resource) ?? [])], journal }
     })
-    if (decision.accepted) return { resource: decision.resource, begun: decision.begun }
+    if (decision.accepted) {
+      // An import sends in many.
+      this.#isFoundByKey = isFound && this.#isFoundByKey !== false
+      return { resource: decision.resource, begun: decision.begun }
+    }
     const { code, message, details } = decision.rejection
     if (code === 'record_conflict' && this.key !== null) {
       // The same request was under way at the same time.

@@ -2,10 +2,11 @@
 import { codes, HomeostatError, type ErrorCode } from '../base/errors.ts'
 import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { nobodyYet, whyNot, type Principal } from './principal.ts'
-import { routeOf, routes, type RouteName } from '../protocol/routes.ts'
+import { routeOf, type RouteName } from '../protocol/routes.ts'
 import { Call, Reply, Stream, type Asked, type Handler } from './call.ts'
 import { handlers } from './handlers.ts'
-import { knownError, problemOf, requestInvalid } from './problem.ts'
+import { knownError, problemHeaders, problemOf, requestInvalid } from './problem.ts'
+import { queryOf } from './query.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 import type { Match, Router } from './router.ts'
 import type { Services } from './services.ts'
@@ -62,22 +63,17 @@ export async function dispatch(parts: DispatchParts, incoming: Incoming): Promis
   } catch (error) {
     const known = knownError(error)
     if (known === null) log('error', 'a request met a defect', { error, request: incoming.id, route: name })
-    const problem = problemOf(known ?? new HomeostatError('internal', 'A defect of Homeostat.'), incoming.id)
+    const told = known ?? new HomeostatError('internal', 'A defect of Homeostat.')
+    const problem = problemOf(told, incoming.id)
+    const headers = problemHeaders(told)
+    // What may be asked of a path is an answer where that is the question.
+    if (incoming.method === 'OPTIONS' && told.code === 'method_not_allowed') {
+      seen(204)
+      return new Reply(undefined, { status: 204, headers: { allow: headers['allow']! } })
+    }
     seen(problem.status)
-    return new Reply(problem, { status: problem.status, headers: headersOf(known) })
+    return new Reply(problem, { status: problem.status, headers })
   }
-}
-
-function headersOf(error: HomeostatError | null): Record<string, string> {
-  const headers: Record<string, string> = { 'content-type': 'application/problem+json; charset=utf-8' }
-  const details = error?.details as { methods?: string; retryAfter?: number; revision?: number } | null | undefined
-  if (error?.code === 'unauthenticated') headers['www-authenticate'] = 'Bearer realm="homeostat"'
-  if (error?.code === 'method_not_allowed') headers['allow'] = String(details?.methods ?? '')
-  if (error?.code === 'rate_limited' || error?.code === 'streams_exhausted')
-    headers['retry-after'] = String(details?.retryAfter ?? 1)
-  if (error?.code === 'revision_conflict' && typeof details?.revision === 'number')
-    headers['etag'] = `"r${details.revision}"`
-  return headers
 }
 
 /** A span when somebody listens; else nothing. */
@@ -133,7 +129,7 @@ async function answerTo(
   if (made instanceof Stream) return made
   const reply = made instanceof Reply ? made : new Reply(made)
   const status = reply.status ?? route.status
-  const replayed = call.replayed === null ? null : { 'idempotent-replayed': 'true' }
+  const replayed = call.isReplay ? { 'idempotent-replayed': 'true' } : null
   return new Reply(reply.body, { status, headers: { ...replayed, ...reply.headers } })
 }
 
@@ -225,22 +221,6 @@ async function noteDenial({ denialLimiter, services }: DispatchParts, call: Call
 
 const pathOf = (url: string): string => url.split('?', 1)[0]!
 
-function queryOf(name: RouteName, url: string): unknown {
-  const at = url.indexOf('?')
-  if (at < 0 && emptyQueries.has(name)) return emptyQueries.get(name)
-  const given: Record<string, string> = Object.create(null) as Record<string, string>
-  for (const [key, value] of new URLSearchParams(at < 0 ? '' : url.slice(at + 1))) {
-    if (key in given) throw new HomeostatError('request_invalid', `'${key.slice(0, 50)}' occurs twice in the query.`)
-    given[key] = value
-  }
-  const checked = routes[name].query.safeParse({ ...given })
-  if (!checked.success) throw requestInvalid('query', checked.error)
-  if (at < 0) emptyQueries.set(name, Object.freeze(checked.data))
-  return checked.data
-}
-
-/** What a row makes of a query that is not there. */
-const emptyQueries = new Map<RouteName, unknown>()
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 function bodyOf(name: RouteName, incoming: Incoming): unknown {
@@ -261,7 +241,7 @@ function bodyOf(name: RouteName, incoming: Incoming): unknown {
   if (route.lines) return text
   const checked = route.body.safeParse(text.trim() === '' ? undefined : parseStrictJson(text))
   if (checked.success) return checked.data
-  throw requestInvalid('body', checked.error)
+  throw requestInvalid('body', checked.error, route.body)
 }
 
 function textOf(body: Buffer | null): string {

@@ -34,7 +34,8 @@ export const eventHandlers: Handlers<Names> = {
     if (query.type !== undefined) call.plan(query.type)
     const latest = await engine.latestEvent()
     const after = mustHaveHappened(last === undefined ? (query.after ?? latest) : Number(last), latest)
-    if ((call.asked.header('accept') ?? '').includes('application/json')) {
+    const accept = (call.asked.header('accept') ?? '').toLowerCase()
+    if (accept.includes('application/json') && !accept.includes('text/event-stream')) {
       const { events, looked } = await engine.eventsFor(principal.tenant, after, query.pageSize)
       const items = await wire.cloudEvents(principal, events)
       const isWanted = ({ data: { resource } }: (typeof items)[number]) =>
@@ -49,7 +50,7 @@ export const eventHandlers: Handlers<Names> = {
   async createWebhook(call) {
     const { objects, clock, engine, outgoing, webhooks, sealer } = call.services
     const before = call.replayed as { readonly webhook: string } | null
-    if (before !== null) return shownAgain(call, before.webhook)
+    if (before !== null) return madeReply(await shownAgain(call, before.webhook))
     const { url, types, kinds, tenant, after } = call.body
     checkedUrl(url, outgoing)
     mustBeKnown(call, types, kinds)
@@ -78,7 +79,7 @@ export const eventHandlers: Handlers<Names> = {
     const noted = { target: `webhook/${id}`, detail: { url } }
     await call.write([objects.change('webhook', id, 0, record)], noted, { webhook: id })
     webhooks.wake()
-    return { webhook: wireWebhook(record), secret }
+    return madeReply({ webhook: wireWebhook(record), secret })
   },
   async listWebhooks(call) {
     const own = await call.services.objects.all('webhook', call.principal.tenant)
@@ -200,6 +201,9 @@ async function amend<To extends WebhookRecord | null>(
 }
 
 const amendTries = 20
+
+const madeReply = (made: { readonly webhook: z.infer<typeof webhookShape>; readonly secret: string }) =>
+  new Reply(made, { headers: { location: `/v1/webhooks/${made.webhook.id}` } })
 
 /** The answer to the same request again: the secret as it is now. */
 async function shownAgain(call: Call<'createWebhook' | 'rotateWebhook'>, id: string) {

@@ -25,7 +25,7 @@ import { Housekeeper } from './housekeeper.ts'
 import { Metrics } from './metrics.ts'
 import { Objects } from './objects.ts'
 import { OidcSignIn, type OidcOptions } from './oidc.ts'
-import { knownError, problemOf } from './problem.ts'
+import { knownError, problemHeaders, problemOf } from './problem.ts'
 import { RateLimiter, type Rate } from './rate-limiter.ts'
 import { Rehearsals, type OpenRehearser } from './rehearsals.ts'
 import { Router } from './router.ts'
@@ -270,10 +270,9 @@ export class HomeostatServer {
   #refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): unknown {
     const known = knownError(error) ?? statusError(error)
     if (known === null) this.#services.log('error', 'a request met a defect', { error, request: request.id })
-    const problem = problemOf(known ?? new HomeostatError('internal', 'A defect of Homeostat.'), String(request.id))
-    const headers: Record<string, string> = { 'content-type': 'application/problem+json; charset=utf-8' }
-    if (problem.code === 'connections_exhausted') headers['retry-after'] = '1'
-    return this.#send(reply, new Reply(problem, { status: problem.status, headers }))
+    const told = known ?? new HomeostatError('internal', 'A defect of Homeostat.')
+    const problem = problemOf(told, String(request.id))
+    return this.#send(reply, new Reply(problem, { status: problem.status, headers: problemHeaders(told) }))
   }
 
   /** Written by ourselves, in one piece: there are no hooks that would change it. */

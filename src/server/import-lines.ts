@@ -37,7 +37,7 @@ export async function importLines(call: Call<'importResources'>): Promise<Answer
 async function importLine(call: Call<'importResources'>, text: string, line: number): Promise<void> {
   const plan = call.plan(call.parameters.type)
   const checked = routes.importResources.body.safeParse(parseStrictJson(text))
-  if (!checked.success) throw requestInvalid(`line ${line}`, checked.error)
+  if (!checked.success) throw requestInvalid(`line ${line}`, checked.error, routes.importResources.body)
   const { parent, ...given } = checked.data
   const what = `The properties of ${plan.type} ${given.id ?? ''} do not`
   refuseUnknown('properties_invalid', what, plan.properties, given.properties)

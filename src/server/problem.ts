@@ -2,7 +2,9 @@
 import { codes, HomeostatError, type ErrorCode } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import { z } from 'zod'
+import { didYouMean } from '../lifecycle/fault.ts'
 import type { problem } from '../protocol/shapes.ts'
+import { namesAt } from './unknown-names.ts'
 
 export type Problem = z.infer<typeof problem>
 
@@ -24,6 +26,25 @@ export function problemOf(error: HomeostatError, requestId: string): Problem {
   }
 }
 
+/** What is read of the details of some errors. */
+interface Told {
+  readonly methods?: string
+  readonly retryAfter?: number
+  readonly revision?: number
+}
+
+/** What comes with a problem, besides its body. */
+export function problemHeaders({ code, details }: HomeostatError): Record<string, string> {
+  const { methods = '', retryAfter = 1, revision } = (details ?? {}) as Told
+  const { http: status, retryable } = codes[code]
+  const headers: Record<string, string> = { 'content-type': 'application/problem+json; charset=utf-8' }
+  if (code === 'unauthenticated') headers['www-authenticate'] = 'Bearer realm="homeostat"'
+  if (code === 'method_not_allowed') headers['allow'] = methods
+  if (retryable && (status === 429 || status === 503)) headers['retry-after'] = String(retryAfter)
+  if (code === 'revision_conflict' && revision !== undefined) headers['etag'] = `"r${revision}"`
+  return headers
+}
+
 class Violations {
   readonly list: { readonly path: string; readonly message: string }[]
 
@@ -32,20 +53,42 @@ class Violations {
   }
 }
 
-const violationsOf = ({ details }: HomeostatError): Violations['list'] | null =>
-  details instanceof Violations ? details.list : null
+function violationsOf({ code, details }: HomeostatError): Violations['list'] | null {
+  if (details instanceof Violations) return details.list
+  const isOfSchema = code === 'properties_invalid' || code === 'input_invalid'
+  return isOfSchema && Array.isArray(details) ? details.map((fault) => violationOf(String(fault))) : null
+}
+
+/** What the schema of a lifecycle says, `size: it is too large`, as what our own say. */
+function violationOf(fault: string): Violations['list'][number] {
+  const [, path = '', message = fault] = /^([^\s:]+): (.*)$/s.exec(fault) ?? []
+  return { path, message }
+}
 
 /** All faults of a request at once, each with its path. */
-export function requestInvalid(where: string, error: z.ZodError): HomeostatError {
-  const list = error.issues.slice(0, 50).map((issue) => ({
-    path: [where, ...issue.path.map(String)].join('.').slice(0, 300),
-    message: issue.message.slice(0, 300),
-  }))
-  const words = list.slice(0, 3).map(({ path, message }) => `${path}: ${message}`)
-  return new HomeostatError('request_invalid', `The request does not fit: ${words.join('; ')}.`, {
-    details: new Violations(list),
+export function requestInvalid(where: string, error: z.ZodError, schema: z.ZodType): HomeostatError {
+  const list = error.issues.slice(0, 50).flatMap((issue) => {
+    const path = [where, ...issue.path.map(String)]
+    const at = (...more: readonly string[]) => [...path, ...more].join('.').slice(0, 300)
+    if (issue.code !== 'unrecognized_keys') return { path: at(), message: wordsOf(issue.message).slice(0, 300) }
+    const known = namesAt(schema, issue.path)
+    return issue.keys.slice(0, 10).map((key) => ({
+      path: at(key.slice(0, 100)),
+      message: `there is no such name. ${didYouMean(key.slice(0, 100), known)}`.slice(0, 300),
+    }))
   })
+  const words = list.slice(0, 3).map(({ path, message }) => `${path}: ${message}`)
+  return new HomeostatError(
+    'request_invalid',
+    `The request does not fit: ${words.join('; ')}${/[.?]$/.test(words.at(-1) ?? '') ? '' : '.'}`,
+    {
+      details: new Violations(list),
+    },
+  )
 }
+
+const wordsOf = (message: string): string =>
+  message.replace(/^Invalid input: expected (\w+), received undefined$/, 'it is missing (expected $1)')
 
 /** Errors of fastify and of Node's HTTP parser by their codes. */
 const outerCodes: Readonly<Record<string, ErrorCode>> = {

@@ -109,7 +109,7 @@ export const resourceHandlers: Handlers<Names> = {
     const resource = await call.resource(call.parameters.type, call.parameters.id)
     const etag = etagOf(resource)
     const known = call.asked.header('if-none-match')
-    if (known !== undefined && known.split(',').some((one) => one.trim().replace(/^W\//, '') === etag))
+    if (known !== undefined && known.split(',').some((one) => ['*', etag].includes(one.trim().replace(/^W\//, ''))))
       return new Reply(undefined, { status: 304, headers: { etag } })
     return new Reply(await call.services.wire.detailed(call.principal, resource), { headers: { etag } })
   },

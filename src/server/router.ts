@@ -45,14 +45,20 @@ export class Router {
       return { name: pattern.name, parameters: decoded(pattern.parameters, found.slice(1)) }
     }
     if (allowed.size === 0) {
-      const isOfDev = path.startsWith('/v1/dev/') && !this.#isDev
-      const wayOut = isOfDev
-        ? 'This server is not in development mode: serve --dev begins it.'
-        : '/docs shows what there is.'
-      throw new HomeostatError('route_not_found', `There is no ${path.slice(0, 200)}. ${wayOut}`)
+      throw new HomeostatError('route_not_found', `There is no ${path.slice(0, 200)}. ${this.#wayOut(path)}`)
     }
+    // Whatever can be read has a head.
+    if (allowed.has('GET')) allowed.add('HEAD')
     const methods = [...allowed].sort().join(', ')
     throw new HomeostatError('method_not_allowed', `${path.slice(0, 200)} takes ${methods}.`, { details: { methods } })
+  }
+
+  #wayOut(path: string): string {
+    if (path.startsWith('/v1/dev/') && !this.#isDev)
+      return 'This server is not in development mode: serve --dev begins it.'
+    const without = path.replace(/\/$/, '')
+    const isThere = this.#patterns.get(slashesIn(without))?.some(({ expression }) => expression.test(without)) ?? false
+    return without !== path && isThere ? 'Leave the slash at its end out.' : '/docs shows what there is.'
   }
 }
 
@@ -64,10 +70,10 @@ function slashesIn(path: string): number {
 
 function patternOf(name: RouteName): Pattern {
   const { method, path } = routeOf(name)
-  // What stands before a verb may hold colons itself: the last one splits.
+  // What stands before a verb may hold colons itself: the last one splits. An id is made by strangers, and may end a path with one.
   const source = path
     .replace(/[.*+?^$()|[\]\\]/g, String.raw`\$&`)
-    .replace(/\{\w+\}$/, '([^/:]+)')
+    .replace(/\{(?!id\})\w+\}$/, '([^/:]+)')
     .replace(/\{\w+\}/g, '([^/]+)')
   return {
     name,

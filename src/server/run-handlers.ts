@@ -12,8 +12,10 @@ type Names = 'listRuns' | 'getRun' | 'cancelRun' | 'retryRun' | 'skipStep' | 'co
 const lookedThrough = 5_000
 
 export const runHandlers: Handlers<Names> = {
-  async listRuns({ services, principal, query }) {
+  async listRuns(call) {
+    const { services, principal, query } = call
     const { state, type, pageSize, pageToken } = query
+    if (type !== undefined) call.plan(type)
     const tenant = principal.tenant ?? undefined
     const items: WireRun[] = []
     let from: RunsFrom | null = pageToken === undefined ? beginning(state) : fromToken(pageToken)

@@ -50,9 +50,23 @@ test.each([
   ['{}\u00a0', 'follows'],
   ['{}\ufeff', 'follows'],
   ['', 'no JSON'],
+  ['{"a":9007199254740993}', 'the number at 5 would be kept as 9007199254740992: send it as text'],
+  ['[-12345678901234567890]', 'would be kept as'],
+  ['1e400', 'too large'],
 ])('%s is refused', (text, why) => {
   expect(() => parseStrictJson(text)).toThrow(why)
 })
+
+test.each([
+  '9007199254740992',
+  '-9007199254740991',
+  '12345678901234567000',
+  '1e21',
+  '0.1',
+  '-0',
+  '1.0',
+  '100000000000000000000',
+])('the number %s is kept as it is', (text) => expect(parseStrictJson(text)).toBe(Number(text)))
 
 test('a long text is read in a breath', () => {
   const long = JSON.stringify({ text: 'x'.repeat(900_000), quotes: '\\"'.repeat(40_000) })

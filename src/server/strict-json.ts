@@ -36,7 +36,8 @@ function refuse(text: string): void {
     const at = token.lastIndex
     const found = token.exec(text)
     if (found === null) throw fault(`it is no JSON from character ${at} on`)
-    const [, mark, string] = found
+    const [, mark, string, number] = found
+    if (number !== undefined) refuseChanged(number, at)
     const level = levels.at(-1)
     if (mark === '}' || mark === ']') {
       if (level === undefined || (level.names === null) !== (mark === ']')) throw fault(`unexpected ${mark} at ${at}`)
@@ -76,6 +77,14 @@ function takeName(level: Level, string: string): void {
   level.names!.add(name)
   level.wants = 'colon'
   level.isEmpty = false
+}
+
+/** Whole numbers of other languages may be longer than ours: one that would come back as another is not taken. */
+function refuseChanged(number: string, at: number): void {
+  const value = Number(number)
+  if (!Number.isFinite(value)) throw fault(`the number at ${at} is too large: send it as text`)
+  if (Number.isSafeInteger(value) || !/^-?\d+$/.test(number) || String(value) === number) return
+  if (BigInt(value) !== BigInt(number)) throw fault(`the number at ${at} would be kept as ${value}: send it as text`)
 }
 
 const fault = (message: string) => new SyntaxError(message)

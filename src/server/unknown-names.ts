@@ -30,6 +30,16 @@ export function refuseUnknown(code: ErrorCode, what: string, schema: unknown, gi
   throw new HomeostatError(code, message, { details: [`${path}: there is no such name`] })
 }
 
+/** The names that an object of the schema has, at a path in what was given; none where it cannot be told. */
+export function namesAt(schema: unknown, path: readonly PropertyKey[]): readonly string[] {
+  const { type, shape, innerType, element, valueType, in: first } = insideOf(schema)
+  if (innerType !== undefined) return namesAt(innerType, path)
+  if (type === 'pipe') return namesAt(first, path)
+  const [next, ...rest] = path
+  if (next === undefined) return Object.keys(shape ?? {})
+  return namesAt(shape?.[String(next)] ?? element ?? valueType, rest)
+}
+
 interface Odd {
   readonly path: string
   readonly name: string

@@ -3,9 +3,11 @@ import { readFileSync } from 'node:fs'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { codes } from '../../src/base/errors.ts'
+import { eventKinds } from '../../src/decision/state.ts'
 import { parameterNames, parameterSchemas } from '../../src/protocol/route.ts'
 import { openApi } from '../../src/protocol/openapi.ts'
 import { routeNames, routeOf } from '../../src/protocol/routes.ts'
+import { Judge } from '../../scripts/fuzz/judge.ts'
 import { openShop, type Shop } from './workshop.ts'
 
 let shop: Shop
@@ -62,6 +64,34 @@ test('the OpenAPI document is one by the word of an outside validator, with and 
   }
   // It would see a fault.
   expect((await new Validator().validate({ ...served, paths: { 'no-slash': { get: 7 } } })).valid).toBe(false)
+})
+
+test('an answer that the document does not tell of is found out', () => {
+  const judge = new Judge(openApi({ version: '0.1.0' }))
+  const fault = (status: number, body: unknown, headers: Record<string, string> = {}) => {
+    const type = status < 400 ? 'application/json' : 'application/problem+json'
+    const told = { status, headers: { 'content-type': type, ...headers }, text: JSON.stringify(body) }
+    return judge.faultOf({ method: 'GET', path: '/v1/views?x=1' }, told)
+  }
+  const refusal = { type: '', title: '', status: 404, detail: '', instance: '', code: 'forbidden', retryable: false }
+  expect(fault(200, { items: [] })).toBeNull()
+  expect(fault(403, refusal)).toBeNull()
+  expect(fault(200, { items: [], more: 1 })).toContain('more')
+  expect(fault(200, { items: [{ id: 7 }] })).toContain('items[0].id')
+  expect(fault(200, { items: [] }, { location: '/' })).toContain('location')
+  expect(fault(200, { items: [] }, { 'content-type': 'text/html' })).toContain('text/html')
+  expect(fault(201, { items: [] })).toContain('does not tell of this status')
+  expect(fault(403, { ...refusal, code: 'fenced' })).toContain('fenced')
+  expect(fault(403, { ...refusal, code: undefined })).toContain('code')
+})
+
+test('no schema of the document refers to itself: generators of types fail at that', async () => {
+  const { schemas } = ((await shop.ask('GET', '/openapi.json')).json as Document).components
+  const reaches = (name: string, seen: readonly string[]): readonly string[] => {
+    if (seen.includes(name)) throw new Error([...seen, name].join(' > '))
+    return references(schemas[name]).flatMap((one) => reaches(one.split('/').at(-1)!, [...seen, name]))
+  }
+  for (const name of Object.keys(schemas)) expect(() => reaches(name, [])).not.toThrow()
 })
 
 test('every parameter of a path has its schema, and no two rows are the same', () => {
@@ -160,6 +190,13 @@ test('docs/api.md has every row of the contract, and no other', () => {
   })
   const byCall = (a: (string | undefined)[], b: (string | undefined)[]) => (a[0]! < b[0]! ? -1 : 1)
   expect(rows.toSorted(byCall)).toEqual(expected.toSorted(byCall))
+})
+
+test('docs/api.md tells every kind of event, and no other', () => {
+  const text = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8')
+  const rows = /^\| `kind` .*\n\| --- .*\n((?:\|.*\n)+)/m.exec(text)?.[1] ?? ''
+  const told = rows.split('\n').flatMap((row) => row.split('|')[1]?.match(/\w+/g) ?? [])
+  expect(told.toSorted()).toEqual(eventKinds.toSorted())
 })
 
 test('the Grafana board and the alert rules name only figures that /metrics has', async () => {

@@ -1,6 +1,7 @@
 // Rows of the contract: lifecycles, resources and their runs.
 import { z } from 'zod'
 import { diagram } from './diagram-shape.ts'
+import { lifecycle } from './lifecycle-shape.ts'
 import { flag, pageOf, paging, row } from './route.ts'
 import * as shape from './shapes.ts'
 
@@ -54,7 +55,7 @@ export const resourceRoutes = {
       items: z.array(
         z.object({
           type: z.string(),
-          lifecycle: shape.lifecycle,
+          lifecycle,
           counts: z.record(z.string(), z.number().int()),
         }),
       ),
@@ -76,7 +77,7 @@ export const resourceRoutes = {
     permission: 'read',
     group: 'lifecycles',
     words: 'One declaration: statuses with kind and meaning, operations, healing rules in words.',
-    answer: shape.lifecycle,
+    answer: lifecycle,
     errors: ['type_unknown'],
   }),
   drawLifecycle: row({

@@ -136,7 +136,7 @@ export const run = z
     phase: z.string().nullable(),
     steps: z.array(step),
     attempt: z.number().int(),
-    input: json,
+    input: json.describe('Null also in a list, of a run that has ended.'),
     forced: z.boolean(),
     reasons: z
       .array(z.string())
@@ -265,11 +265,6 @@ export const worker = z
     isHere: z.boolean().describe('The process that answers.'),
   })
   .meta({ id: 'Worker' })
-
-export const lifecycle = jsonObject.meta({
-  id: 'Lifecycle',
-  description: 'A declaration as data: statuses with kind and meaning, operations, healing in words.',
-})
 
 export const filter = z
   .strictObject({

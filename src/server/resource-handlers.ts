@@ -11,6 +11,8 @@ import { lifecycleJson } from '../lifecycle/lifecycle-json.ts'
 import { toMermaid } from '../lifecycle/to-mermaid.ts'
 import { typeOf, type AnyLifecycle } from '../lifecycle/lifecycle.ts'
 import type { Plan } from '../lifecycle/plan.ts'
+import { z } from 'zod'
+import type { lifecycle as lifecycleShape } from '../protocol/lifecycle-shape.ts'
 import type { RouteName } from '../protocol/routes.ts'
 import { Reply, type Call, type Handlers } from './call.ts'
 import { importLines } from './import-lines.ts'
@@ -199,8 +201,10 @@ export const resourceHandlers: Handlers<Names> = {
 
 const relatedMax = 1_000
 
+type WireLifecycle = z.infer<typeof lifecycleShape>
+
 const jsonOf = (services: Services, lifecycle: AnyLifecycle) =>
-  madeOnce(services, `json ${typeOf(lifecycle)}`, () => ({ ...lifecycleJson(lifecycle) }))
+  madeOnce(services, `json ${typeOf(lifecycle)}`, () => lifecycleJson(lifecycle) as unknown as WireLifecycle)
 
 const pictureFor = ({ services }: Call, lifecycle: AnyLifecycle) => pictureOf(lifecycle, services.engine.lifecycles)
 

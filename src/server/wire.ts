@@ -195,7 +195,7 @@ export class Wire {
       phase: live?.phase ?? null,
       steps: plan === undefined ? [] : stepsOf(plan, view, events ?? []),
       attempt: live?.attempt ?? 0,
-      input: live?.input ?? null,
+      input: live === null ? inputIn(events ?? []) : live.input,
       forced: live?.forced ?? state === 'forced',
       reasons: live === null ? reasonsIn(events ?? []) : [...live.reasons],
       progress: live?.progress ?? '',
@@ -216,6 +216,10 @@ export class Wire {
     })
   }
 }
+
+/** What an ended run was asked with: its record does not tell, the event of its beginning does. */
+const inputIn = (events: readonly StoredEvent[]): Json =>
+  (events.find(({ kind }) => kind === 'accepted')?.detail?.['input'] ?? null) as Json
 
 export function eventOf(event: StoredEvent, ref: Ref): WireEvent {
   const { n, at, kind, from, to, revision, epoch, begun, by, detail } = event

@@ -47,6 +47,13 @@ test('a create, an operation and a delete that were done before say so', async (
   expect([gone![1], goneAgain]).toEqual([null, [202, 'true', gone![2]]])
 })
 
+test('a run that has ended still tells what it was asked with', async () => {
+  await made('b-1')
+  const { json } = await shop.ask('POST', '/v1/resources/shop.box/b-1:grow', { body: { size: 2 } })
+  const ended = (await shop.ask('GET', `/v1/runs/${json.run.id}?wait=30`)).json
+  expect([ended.isOver, ended.input]).toEqual([true, { size: 2 }])
+})
+
 test('a delete of what is gone that succeeds is in the audit once, and its repetition says what it is', async () => {
   await shop.ask('POST', '/v1/resources/shop.shelf', { body: { id: 's' } })
   const { run } = (await shop.ask('POST', '/v1/resources/shop.tray', { body: { id: 't', parent: 's' } })).json

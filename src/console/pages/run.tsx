@@ -35,6 +35,8 @@ export default function RunPage({ run }: { readonly run: string }) {
 }
 
 function Whole({ run }: { readonly run: Run }) {
+  /** The event of its beginning has the input; history is not kept for ever. */
+  const wasTold = !run.isOver || (run.events ?? []).some(({ kind }) => kind === 'accepted')
   const results = run.steps.filter(({ result }) => result !== undefined)
   return (
     <>
@@ -116,7 +118,7 @@ function Whole({ run }: { readonly run: Run }) {
         <Panel title="Input and results">
           <h3>Input</h3>
           {run.input === null ? (
-            <p className="quiet none">{run.isOver ? 'not kept after the end' : 'none'}</p>
+            <p className="quiet none">{wasTold ? 'none' : 'no longer kept'}</p>
           ) : (
             <Json value={run.input} />
           )}

@@ -12,6 +12,7 @@ import { HttpClient, type ConnectOptions, type RequestOptions } from './http-cli
 
 type Resource = z.infer<typeof shape.resource>
 type Run = z.infer<typeof shape.run>
+type Given = NewResource<unknown, unknown>
 type LifecycleSet = Readonly<Record<string, AnyLifecycle>>
 
 /** A resource as the server tells it, with the statuses and properties of its type. */
@@ -101,6 +102,8 @@ export function createClient<const Set extends LifecycleSet>(options: ClientOpti
 
 /** Every name that is no method of ours is an operation of the lifecycle: the types say which there are. */
 function typeClient(api: HttpClient, type: string, options: RequestOptions): object {
+  const create = (given: Given, input: unknown, operation?: string) =>
+    api.call('createResource', { path: { type }, body: { ...given, input, operation } as never }, options)
   const methods: Record<string, unknown> = {
     get: (id: string) =>
       api.call('getResource', { path: { type, id } }, options).catch((error: unknown) => {
@@ -118,15 +121,17 @@ function typeClient(api: HttpClient, type: string, options: RequestOptions): obj
     explain: (id: string) => api.call('explainResource', { path: { type, id } }, options),
     watch: (id?: string, given: Omit<WatchOptions, 'type' | 'id'> = {}) => watchEvents(api, { ...given, type, id }),
     with: (more: RequestOptions) => typeClient(api, type, { ...options, ...more }),
-    create: (given: NewResource<unknown, unknown>, input?: unknown) =>
-      api.call('createResource', { path: { type }, body: { ...given, input } as never }, options),
+    create: (given: Given, input?: unknown) => create(given, input),
   }
   return new Proxy(methods, {
     get(own, name) {
       // Whoever awaits the object itself must not be given an operation called 'then'.
       if (typeof name !== 'string' || name === 'then') return undefined
-      return (own[name] ??= (id: string, input?: unknown) =>
-        api.call('operate', { path: { type, id, operation: name }, body: input as never }, options))
+      // What makes a resource is given one, all others an id: the names alone do not tell.
+      return (own[name] ??= (of: string | Given, input?: unknown) =>
+        typeof of === 'string'
+          ? api.call('operate', { path: { type, id: of, operation: name }, body: input as never }, options)
+          : create(of, input, name))
     },
   })
 }

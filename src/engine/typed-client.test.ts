@@ -16,6 +16,7 @@ const doors = resourceType('typed.door', {
 }).lifecycle({
   operations: {
     create: { from: [], steps: {}, to: 'Shut', onFailure: 'Gone' },
+    find: { from: [], steps: {}, to: 'Shut', onFailure: 'Gone' },
     lock: { from: ['Shut'], ifBusy: 'queue', steps: { turn: { during: 'Turning' } }, to: 'Shut', onFailure: 'Shut' },
     delete: { from: ['*'], ifBusy: 'preempt', ifTerminal: 'succeed', steps: {}, to: 'Gone', onFailure: 'Shut' },
   },
@@ -35,6 +36,8 @@ test('a request that begins nothing has no run, and says why', async () => {
     run: { id: expect.any(String) },
     outcome: 'begun',
   })
+  // Whatever its name, what starts from nowhere makes one.
+  expect(await door.find({ id: 'f', properties: {} })).toMatchObject({ resource: { id: 'f' }, outcome: 'begun' })
   expect(await door.lock('d')).toMatchObject({ run: { id: expect.any(String) }, outcome: 'begun' })
   expect(await door.lock('d')).toMatchObject({ resource: { status: 'Turning' }, run: null, outcome: 'queued' })
   expect(await door.delete('d')).toMatchObject({ run: { id: expect.any(String) }, outcome: 'begun' })

@@ -33,17 +33,31 @@ export interface NewResource<T, R> {
   readonly properties: GivenOf<T>
 }
 
+/** Operations that start from nowhere: whatever their names, they make a resource. */
+type Creating<Starts> = { [Op in keyof Starts]: Starts[Op] extends readonly [] ? Op : never }[keyof Starts]
+
 export type Client<Lifecycles> = {
-  readonly [K in keyof Lifecycles]: Lifecycles[K] extends Lifecycle<infer T, infer R, any, any, infer Givens>
+  readonly [K in keyof Lifecycles]: Lifecycles[K] extends Lifecycle<
+    infer T,
+    infer R,
+    any,
+    any,
+    infer Givens,
+    any,
+    any,
+    any,
+    any,
+    infer Starts
+  >
     ? { readonly get: (id: string) => Promise<ViewOf<T> | null> } & {
-        readonly [Op in Extract<keyof Givens, string> as Op extends 'create' ? never : Op]: (
+        readonly [Op in Exclude<Extract<keyof Givens, string>, Creating<Starts>>]: (
           id: string,
           ...input: Arguments<Givens[Op]>
         ) => Promise<Accepted<ViewOf<T>>>
       } & {
-        readonly create: (
+        readonly [Op in Extract<keyof Givens, Creating<Starts>>]: (
           resource: NewResource<T, R>,
-          ...input: 'create' extends keyof Givens ? Arguments<Givens['create']> : []
+          ...input: Arguments<Givens[Op]>
         ) => Promise<Created<ViewOf<T>>>
       }
     : never

@@ -17,9 +17,9 @@ export interface MoveRow<T, R> {
 /**
  * How a resource moves. `operations` is an intersection, since each reverse-mapped type can infer one thing per operation: the
  * input as its functions see it and as its caller gives it, the results of its steps, the names of their undos, what they go
- * over, and which of them ask others.
+ * over, which of them ask others, and where it starts from (nowhere: it creates the resource).
  */
-export interface Body<T, R, Probes, Inputs, Givens, Results, Undos, Items, Asks> {
+export interface Body<T, R, Probes, Inputs, Givens, Results, Undos, Items, Asks, Starts> {
   /** Statuses in which another resource's operation may add one. */
   readonly begins?: readonly StatusOf<T>[]
   /** What others may do to it. */
@@ -48,6 +48,8 @@ export interface Body<T, R, Probes, Inputs, Givens, Results, Undos, Items, Asks>
     }
   } & {
     readonly [K in keyof Asks]: { readonly steps: { readonly [N in keyof Asks[K]]: { readonly ask?: Asks[K][N] } } }
+  } & {
+    readonly [K in keyof Starts]: { readonly from: Starts[K] }
   }
   /** For every transitional status: what to do with a resource found stuck in it. */
   readonly heal: {
@@ -60,7 +62,7 @@ export interface Body<T, R, Probes, Inputs, Givens, Results, Undos, Items, Asks>
     readonly [S in Exclude<StatusOf<T>, TransitionalOf<T> | TerminalOf<T>>]?: Drift<T, R, NoInfer<keyof Inputs>, Probes>
   }
 }
-export type AnyBody = Body<any, any, any, any, any, any, any, any, any>
+export type AnyBody = Body<any, any, any, any, any, any, any, any, any, any>
 
 /** A whole declaration: plain data plus small pure functions. */
 export interface Lifecycle<
@@ -73,6 +75,7 @@ export interface Lifecycle<
   Undos = any,
   Items = any,
   Asks = any,
+  Starts = any,
 > {
   readonly resource: T
   readonly relations: R
@@ -86,6 +89,7 @@ export interface Lifecycle<
     readonly undos: Undos
     readonly items: Items
     readonly asks: Asks
+    readonly starts: Starts
   }
 }
 
@@ -106,9 +110,10 @@ export interface Declaring<T, R> {
     const Undos = {},
     const Items = {},
     const Asks = {},
+    const Starts = {},
   >(
-    body: Body<T, R, Probes, Inputs, Givens, Results, Undos, Items, Asks>,
-  ): Lifecycle<T, R, Probes, Inputs, Givens, Results, Undos, Items, Asks>
+    body: Body<T, R, Probes, Inputs, Givens, Results, Undos, Items, Asks, Starts>,
+  ): Lifecycle<T, R, Probes, Inputs, Givens, Results, Undos, Items, Asks, Starts>
 }
 
 export interface DeclaredType<

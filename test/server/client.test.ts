@@ -44,6 +44,14 @@ test('operations, inputs and statuses are those of the lifecycles', async () => 
   expect((await client.box.list({ kind: 'stable', total: 'true' })).total).toBe(1)
   expect((await client.box.explain('b-1')).because.length).toBeGreaterThan(0)
   await client.wait((await client.box.remove('b-1')).run!)
+  // What creates is given a resource, whatever its name.
+  expect((await client.shelf.inherit({ id: 's-1', properties: { boards: 3 } })).resource).toMatchObject({
+    id: 's-1',
+    status: 'Standing',
+    properties: { boards: 3 },
+  })
+  // @ts-expect-error it makes one: there is no id yet
+  await expect(client.shelf.inherit('s-1')).rejects.toMatchObject({ code: expect.any(String) })
   // What is not declared does not compile.
   // @ts-expect-error there is no such operation
   await expect(client.box.fly('b-1')).rejects.toMatchObject({ code: 'operation_unknown' })

@@ -44,6 +44,8 @@ const box = resourceType('shop.box', {
 export const shelves = shelf.relations({ trays: { children: tray } }).lifecycle({
   operations: {
     create: { from: [], to: 'Standing', onFailure: 'Crooked', steps: { build: { during: 'Building' } } },
+    /** One that stands already. */
+    inherit: { from: [], to: 'Standing', onFailure: 'Crooked', steps: {} },
     delete: { from: ['*'], to: 'Gone', onFailure: { again: '1s' }, steps: { clear: { during: 'Clearing' } } },
   },
   heal: { Building: { resume: true, unowned: { status: 'Standing' } }, Clearing: { attempt: 'delete' } },

@@ -13,6 +13,7 @@ const volumes = volume.relations({ host: { link: host }, hosts: { linkedBy: host
     create: { from: [], input: z.object({ from: z.string() }), steps: {}, to: 'Available', onFailure: 'Gone' },
     grow: { from: ['Available'], input: z.object({ size: z.number() }), steps: {}, to: 'Available', onFailure: 'Available' },
     stop: { from: ['Available'], input: z.object({ force: z.boolean().default(false) }), steps: {}, to: 'Available', onFailure: 'Available' },
+    model: { from: [], steps: {}, to: 'Available', onFailure: 'Gone' },
     delete: { from: ['*'], steps: { remove: { during: 'Busy' } }, to: 'Gone', onFailure: { again: '1m' } },
   },
   heal: { Busy: { attempt: 'delete' } },
@@ -34,6 +35,12 @@ export async function use(client: Client<{ volume: typeof volumes; host: typeof 
   same<NonNullable<typeof got>['status'], 'Available' | 'Busy' | 'Gone'>()
   // @ts-expect-error there may be none
   void got.status
+  // Whatever its name, what starts from nowhere makes one.
+  const modelled = await client.volume.model({ properties: { size: 1 }, links: { host: 'h-1' } })
+  same<typeof modelled.run.id, string>()
+  // @ts-expect-error it makes one: there is no id yet
+  await client.volume.model('v-1')
+  // @ts-expect-error nothing creates a host
   await client.host.create({ properties: {} })
   // @ts-expect-error create needs its input
   await client.volume.create({ properties: { size: 1 } })

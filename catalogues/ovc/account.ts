@@ -1,16 +1,9 @@
 // An account: owns everything else. Heal rows are named A1..A6 as in spec 4.3.
 import { previous } from 'homeostat'
 import { z } from 'zod'
+import { machinesAway, machinesToBin } from './machine-cascades.ts'
 import { beginsEnabled, bin, notInBin, reason, sameReason } from './recycle-bin.ts'
-import {
-  busyCloudspaces,
-  busyDisks,
-  busyImages,
-  busyMachines,
-  isOneOf,
-  liveCloudspaces,
-  liveMachines,
-} from './related-statuses.ts'
+import { busyCloudspaces, busyDisks, busyImages, busyMachines, isOneOf, liveCloudspaces } from './related-statuses.ts'
 import { account, cloudspace, disk, image, machine } from './resource-types.ts'
 
 /** What the operator's API asks of cloudspaces: their machines go with them. */
@@ -98,17 +91,7 @@ export const accounts = account
             },
             deadline: '30m',
           },
-          // Clones before originals: an original with a clone refuses at first, and is asked again.
-          deleteClones: {
-            during: 'DELETING',
-            when: notInBin,
-            ask: { machines: { operation: 'delete', in: liveMachines, input: sameReason, failed: 'goOn' } },
-          },
-          deleteMachines: {
-            during: 'DELETING',
-            when: notInBin,
-            ask: { machines: { operation: 'delete', in: liveMachines, input: sameReason } },
-          },
+          ...machinesToBin,
           deleteImages: {
             during: 'DELETING',
             when: notInBin,
@@ -141,21 +124,7 @@ export const accounts = account
         input: reason,
         steps: {
           awaitRest: { during: 'DESTROYING', when: ownsBusy, deadline: '30m' },
-          destroyClones: {
-            during: 'DESTROYING',
-            ask: {
-              machines: {
-                operation: 'destroy',
-                in: [...liveMachines, 'DELETED', 'ERROR'],
-                input: sameReason,
-                failed: 'goOn',
-              },
-            },
-          },
-          destroyMachines: {
-            during: 'DESTROYING',
-            ask: { machines: { operation: 'destroy', in: [...liveMachines, 'DELETED', 'ERROR'], input: sameReason } },
-          },
+          ...machinesAway,
           destroyImages: {
             during: 'DESTROYING',
             ask: {

@@ -1,8 +1,9 @@
 // A cloudspace: a network with a firewall and the machines in it. Heal rows are named C1..C10 as in spec 4.3.
 import { previous } from 'homeostat'
 import { z } from 'zod'
-import { beginsEnabled, bin, forgotten, notInBin, reason, sameReason, wasModel } from './recycle-bin.ts'
-import { busyMachines, isOneOf, liveMachines } from './related-statuses.ts'
+import { machinesAway, machinesToBin } from './machine-cascades.ts'
+import { beginsEnabled, bin, forgotten, notInBin, reason, wasModel } from './recycle-bin.ts'
+import { busyMachines, isOneOf } from './related-statuses.ts'
 import { account, cloudspace, machine } from './resource-types.ts'
 
 /** The user's API refuses while machines live; the operator's deletes or destroys them first. */
@@ -129,17 +130,7 @@ export const cloudspaces = cloudspace
             },
             deadline: '30m',
           },
-          // Clones before originals: an original with a clone refuses at first, and is asked again.
-          deleteClones: {
-            during: 'DELETING',
-            when: notInBin,
-            ask: { machines: { operation: 'delete', in: liveMachines, input: sameReason, failed: 'goOn' } },
-          },
-          deleteMachines: {
-            during: 'DELETING',
-            when: notInBin,
-            ask: { machines: { operation: 'delete', in: liveMachines, input: sameReason } },
-          },
+          ...machinesToBin,
           stopFirewall: { during: 'DELETING', when: notInBin },
         },
         to: 'DELETED',
@@ -171,21 +162,7 @@ export const cloudspaces = cloudspace
         ],
         steps: {
           awaitRest: { during: 'DESTROYING', when: machinesBusy, deadline: '30m' },
-          destroyClones: {
-            during: 'DESTROYING',
-            ask: {
-              machines: {
-                operation: 'destroy',
-                in: [...liveMachines, 'DELETED', 'ERROR'],
-                input: sameReason,
-                failed: 'goOn',
-              },
-            },
-          },
-          destroyMachines: {
-            during: 'DESTROYING',
-            ask: { machines: { operation: 'destroy', in: [...liveMachines, 'DELETED', 'ERROR'], input: sameReason } },
-          },
+          ...machinesAway,
           destroyFirewall: {
             during: 'DESTROYING',
             destroys: 'firewall',

@@ -58,6 +58,9 @@ export function pause(clock: Clock, ms: number, signal: AbortSignal | undefined)
   })
 }
 
+/** Lets all others have their turn: whoever reads much from a store that answers at once would hold them up. */
+export const nextTurn = (clock: Clock): Promise<void> => new Promise((resolve) => clock.soon(resolve))
+
 /** Keeps the process alive meanwhile: what is waited for may be all that is left in it. */
 export async function held(clock: Clock, work: () => Promise<void>): Promise<void> {
   const release = clock.hold?.()

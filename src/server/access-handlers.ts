@@ -1,5 +1,5 @@
 // Sessions, tokens, accounts and the audit over HTTP.
-import { isoTime } from '../base/clock.ts'
+import { isoTime, nextTurn } from '../base/clock.ts'
 import { HomeostatError } from '../base/errors.ts'
 import { secretText } from '../base/random.ts'
 import { permissionsOf, type Permission } from '../protocol/permissions.ts'
@@ -134,7 +134,7 @@ export const accessHandlers: Handlers<Names> = {
   async listAudit(call) {
     const { pageSize, pageToken, order, q } = call.query
     const from = pageToken === undefined ? null : tokenNumber(pageToken)
-    const { entries, next } = await readAudit(call.services.engine, { order, limit: pageSize, from, text: q ?? '' })
+    const { entries, next } = await readAudit(call.services, { order, limit: pageSize, from, text: q ?? '' })
     return {
       items: entries.map(({ n, value, hash }) => {
         const entry = value as unknown as AuditEntry
@@ -155,6 +155,7 @@ export const accessHandlers: Handlers<Names> = {
         head = hash
       }
       if (page.length === 0) return { entries, isSound: true, brokenAt: null, head }
+      await nextTurn(services.clock)
     }
   },
 }

@@ -1,6 +1,6 @@
 // One question for many who ask the same at once. Whoever comes before it is sent has its answer; whoever comes while it is under way
 // has that of the next one. So nobody has an answer that is older than his question.
-import type { Clock } from '../base/clock.ts'
+import { nextTurn, type Clock } from '../base/clock.ts'
 
 export class AskedTogether<T> {
   readonly #clock: Clock
@@ -25,7 +25,7 @@ export class AskedTogether<T> {
 
   /** The end of what is under way; else the next turn of the event loop, so that those come along who are here already. */
   #turn(key: string): Promise<unknown> {
-    return this.#underWay.get(key) ?? new Promise<void>((resolve) => this.#clock.soon(resolve))
+    return this.#underWay.get(key) ?? nextTurn(this.#clock)
   }
 
   #send(key: string): Promise<T> {

@@ -1,5 +1,6 @@
 // The audit page by page, in either order, all of it or what contains a text. A bounded number of entries is looked at for each answer:
 // the next page goes on where this one stopped, also where nothing was found.
+import { nextTurn } from '../base/clock.ts'
 import type { JournalEntry } from '../store/store.ts'
 import type { AuditEntry } from './call.ts'
 import type { Services } from './services.ts'
@@ -23,7 +24,7 @@ interface AuditPage {
   readonly next: number | null
 }
 
-export async function readAudit(engine: Services['engine'], asked: AuditAsked): Promise<AuditPage> {
+export async function readAudit({ engine, clock }: Services, asked: AuditAsked): Promise<AuditPage> {
   const { order, limit, text } = asked
   const isFit = fits(text.toLowerCase())
   const size = text === '' ? limit : pageMost
@@ -37,6 +38,7 @@ export async function readAudit(engine: Services['engine'], asked: AuditAsked): 
       if (entries.length === limit) return { entries, next: at }
     }
     if (page.length < size) return { entries, next: null }
+    await nextTurn(clock)
   }
   return { entries, next: at }
 }

@@ -251,3 +251,23 @@ test('what an old entry contains is found however many came after it: an answer 
   const some = await admin('GET', '/v1/audit?q=HAY&order=newest&pageSize=2')
   expect(some).toMatchObject({ items: [{ n: 6_001 }, { n: 6_000 }], nextPageToken: '6000' })
 })
+
+test.each(['/v1/audit:verify', '/v1/audit?q=nothing'])('%s of a long audit holds up nobody else', async (path) => {
+  const entry = { at: 0, principal: 'ann', action: 'x', target: '', reason: '', outcome: 'done' }
+  await store.commit({ ...emptyBatch, journal: Array.from({ length: 6_000 }, () => entry) })
+  let turn = 0
+  let next = setImmediate(function count() {
+    turn++
+    next = setImmediate(count)
+  })
+  const turns: number[] = []
+  const journal = store.journal.bind(store)
+  vi.spyOn(store, 'journal').mockImplementation((after, limit) => {
+    turns.push(turn)
+    return journal(after, limit)
+  })
+  await admin('GET', path)
+  clearImmediate(next)
+  expect(turns.length).toBeGreaterThan(5)
+  expect(new Set(turns).size).toBe(turns.length)
+})

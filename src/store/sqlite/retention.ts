@@ -1,6 +1,6 @@
 // Old history goes: whole chunks of events and ended runs, late results and keys, a few in each transaction, so that nobody waits for long. The file
 // does not become smaller, but what is free in it is used again.
-import { systemClock, type Millis } from '../../base/clock.ts'
+import { nextTurn, systemClock, type Millis } from '../../base/clock.ts'
 import { retentionSkewMs, type Removed, type Retention } from '../store.ts'
 import type { Connection } from './connection.ts'
 
@@ -90,4 +90,4 @@ async function removeLate(
   }
 }
 
-const aTurn = () => new Promise<void>((resolve) => systemClock.soon(resolve))
+const aTurn = () => nextTurn(systemClock)

@@ -1,7 +1,7 @@
 // How the scripts read their options: one table each, from which also the help is made. What is wrong is said in a line, with what would
 // be right and the help below it, and the exit code is 2: nobody has to read a stack because of a mistyped word.
 import { parseArgs } from 'node:util'
-import { didYouMean } from '../src/lifecycle/fault.ts'
+import { didYouMeanOf } from '../src/base/did-you-mean.ts'
 
 export interface Option<Value> {
   readonly words: string
@@ -76,7 +76,7 @@ export function someOf<Name extends string>(
 function nameIn<Name extends string>(names: readonly Name[], given: string): Name {
   const found = names.find((name) => name === given)
   if (found !== undefined) return found
-  throw new UsageFault(`there is no '${given}'. ${didYouMean(given, names)}`)
+  throw new UsageFault(`there is no '${given}'. ${didYouMeanOf(given, names)}`)
 }
 
 /** The values of all options. Throws a UsageFault for the first that is wrong. */
@@ -95,7 +95,7 @@ export function readOptions<T extends Table>(args: readonly string[], table: T):
     const option = Object.hasOwn(table, name) ? table[name] : undefined
     if (option === undefined) {
       const known = Object.keys(table).map((one) => `--${one}`)
-      throw new UsageFault(`There is no option ${rawName}. ${didYouMean(rawName, known)}`)
+      throw new UsageFault(`There is no option ${rawName}. ${didYouMeanOf(rawName, known)}`)
     }
     if (option.takes === null && value !== undefined) throw new UsageFault(`--${name} takes no value.`)
     if (option.takes !== null && (value === undefined || (!inlineValue && value.startsWith('--'))))

@@ -1,7 +1,7 @@
 // A failure of the simulator that was written down, read again. Whatever is wrong with the file is said as that.
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { didYouMean } from '../src/lifecycle/fault.ts'
+import { didYouMeanOf } from '../src/base/did-you-mean.ts'
 import type { Conditions, Scenario } from '../src/testing/simulation.ts'
 import { UsageFault } from './options.ts'
 
@@ -37,7 +37,7 @@ export function readReplay(file: string, scenarios: readonly Scenario[]): Replay
   const scenario = scenarios.find((one) => one.name === name)
   if (scenario !== undefined) return { scenario, conditions: conditions as Conditions }
   const names = scenarios.map((one) => one.name)
-  throw new UsageFault(`${file} is of a scenario '${name}', which there is not. ${didYouMean(name, names)}`)
+  throw new UsageFault(`${file} is of a scenario '${name}', which there is not. ${didYouMeanOf(name, names)}`)
 }
 
 function jsonIn(file: string): unknown {

@@ -7,7 +7,7 @@ import { CliError, exits } from './cli-error.ts'
 import { followRun } from './follow-run.ts'
 import { numberOf, valuesOf } from './given-values.ts'
 import { refNamed, typeNamed, typesOf, wordOf, type Ref, type Resource } from './names.ts'
-import { didYouMean } from './nearest.ts'
+import { didYouMean } from '../base/did-you-mean.ts'
 import { asking, type Asking } from './shell.ts'
 
 const lookMs = 250

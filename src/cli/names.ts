@@ -4,7 +4,7 @@ import { HomeostatError } from '../base/errors.ts'
 import type { HttpClient } from '../client/http-client.ts'
 import type * as shape from '../protocol/shapes.ts'
 import { CliError, exits } from './cli-error.ts'
-import { didYouMean } from './nearest.ts'
+import { didYouMean } from '../base/did-you-mean.ts'
 
 export type Resource = z.infer<typeof shape.resource>
 

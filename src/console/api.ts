@@ -1,6 +1,12 @@
 // The console's one way to the server: the typed client, and whether the server answers.
-import { QueryClient, useInfiniteQuery, useQuery, type UseQueryResult } from '@tanstack/react-query'
-import { useSyncExternalStore } from 'react'
+import {
+  QueryClient,
+  useInfiniteQuery,
+  useQuery,
+  type UseInfiniteQueryResult,
+  type UseQueryResult,
+} from '@tanstack/react-query'
+import { useEffect, useSyncExternalStore } from 'react'
 import { HttpClient, type Given } from '../client/http-client.ts'
 import { codes, HomeostatError } from '../base/errors.ts'
 import type { Answer } from '../protocol/route.ts'
@@ -121,6 +127,18 @@ export function usePages<Name extends Paged>(name: Name, given: Given<Name>, { e
     refetchInterval: ({ state }) => (everyMs === undefined || isMissing(state.error) ? false : everyMs),
     ...(keep ? { placeholderData: (before: unknown) => before as never } : {}),
   })
+}
+
+/** An answer may have looked at so much without finding anything: then it goes on where that one stopped. True while it does. */
+export function useLooksFurther(
+  list: Pick<UseInfiniteQueryResult, 'hasNextPage' | 'isFetching' | 'fetchNextPage'>,
+  found: number,
+): boolean {
+  const looksFurther = found === 0 && list.hasNextPage
+  useEffect(() => {
+    if (looksFurther && !list.isFetching) void list.fetchNextPage()
+  }, [looksFurther, list.isFetching])
+  return looksFurther
 }
 
 /** The server says that there is no such thing, or no longer. */

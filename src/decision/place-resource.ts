@@ -1,5 +1,6 @@
 // Resources put where they stand by somebody else than an operation: imported, repaired by a person, observed from outside.
 import { canonical, type JsonObject } from '../base/json.ts'
+import { notLoaded } from '../lifecycle/not-loaded.ts'
 import { nameOf } from './begin-run.ts'
 import type { ImportResource, Observed, SetStatus } from './command.ts'
 import { View } from './conditions.ts'
@@ -16,7 +17,7 @@ import { armedTimers } from './timers.ts'
 /** Comes in with its present status, whatever the rules say: they bind from its first change on. */
 export function importResource(draft: Draft, command: ImportResource): Resource {
   const plan = draft.plans.get(command.type)
-  if (!plan) throw new Refusal('type_unknown', `No lifecycle of type '${command.type}' is loaded.`)
+  if (!plan) throw new Refusal('type_unknown', notLoaded(draft.plans, command.type))
   const recorded = command.key === undefined ? null : draft.situation.key(command.key)
   if (recorded !== null) return importedBefore(draft, command, recorded)
   refuseStatus(plan.kinds, plan.type, command.status)

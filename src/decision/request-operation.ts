@@ -1,5 +1,6 @@
 // Somebody asks for an operation: of a resource that is there, or one that creates it.
 import { fingerprint, type JsonObject } from '../base/json.ts'
+import { notLoaded } from '../lifecycle/not-loaded.ts'
 import type { OperationPlan, Plan } from '../lifecycle/plan.ts'
 import { beginRun, nameOf, type Asked } from './begin-run.ts'
 import type { ImportResource, RequestOperation, Target } from './command.ts'
@@ -59,10 +60,7 @@ function refuseForEndedAsker(draft: Draft, { askedBy, operation }: RequestOperat
 function planFor(draft: Draft, type: string): Plan {
   const plan = draft.plans.get(type)
   if (plan) return plan
-  throw new Refusal(
-    'type_unknown',
-    `No lifecycle of type '${type}' is loaded. Loaded: ${draft.plans.all.map((one) => one.type).join(', ')}.`,
-  )
+  throw new Refusal('type_unknown', notLoaded(draft.plans, type))
 }
 
 function unknownOperation(plan: Plan, resource: Resource, name: string): Refusal {

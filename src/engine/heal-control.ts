@@ -5,6 +5,7 @@ import type { Found } from '../decision/command.ts'
 import type { Decision } from '../decision/decision.ts'
 import { previewHeal, type HealPreview } from '../decision/preview.ts'
 import type { Resource } from '../decision/state.ts'
+import { notLoaded } from '../lifecycle/not-loaded.ts'
 import type { Plans } from '../lifecycle/plan.ts'
 import type { Beside } from '../store/store.ts'
 import type { Door } from './door.ts'
@@ -173,7 +174,7 @@ export class HealControl {
   /** What is beside it is written in the same commit. */
   async setMode(type: string, status: string, mode: HealingMode, beside?: Beside): Promise<void> {
     const plan = this.#context.plans.get(type)
-    if (plan === undefined) throw new HomeostatError('type_unknown', `No lifecycle of type '${type}' is loaded.`)
+    if (plan === undefined) throw new HomeostatError('type_unknown', notLoaded(this.#context.plans, type))
     if (!plan.heal.has(status)) {
       const known = [...plan.heal.keys()].join(', ')
       throw new HomeostatError('status_unknown', `${type} has no healing rule for '${status}'. It has ${known}.`)

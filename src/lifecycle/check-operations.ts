@@ -12,7 +12,8 @@ import {
   type OperationData,
   type StepData,
 } from './declaration.ts'
-import { didYouMean, type Faults } from './fault.ts'
+import { didYouMeanOf } from '../base/did-you-mean.ts'
+import type { Faults } from './fault.ts'
 import { isKind, type Declarations } from './known-names.ts'
 import { kindsOf } from './resource-type.ts'
 import { refusesEmpty } from './schema.ts'
@@ -73,7 +74,7 @@ function checkDestroyed(faults: Faults, { type, operations }: Declaration): void
   if (created.size === 0) return
   for (const { path, step } of steps) {
     if (step.destroys !== undefined && !created.has(step.destroys))
-      faults.warning(`${path}.destroys`, `no step creates '${step.destroys}'`, didYouMean(step.destroys, created))
+      faults.warning(`${path}.destroys`, `no step creates '${step.destroys}'`, didYouMeanOf(step.destroys, created))
   }
 }
 

@@ -1,7 +1,8 @@
 // Checks how resources are connected: both sides know each other, pairs agree, and what one does to another the other allows.
 import { moveOf, sourcesOf, type CaseData, type Declaration } from './declaration.ts'
 import { sitesOf } from './declaration-sites.ts'
-import { didYouMean, type Faults } from './fault.ts'
+import { didYouMeanOf } from '../base/did-you-mean.ts'
+import type { Faults } from './fault.ts'
 import { isKind, valueFault, type Declarations } from './known-names.ts'
 import { relatedTypeOf, relationKindOf, type Relation } from './relation.ts'
 import { kindsOf, livingOf } from './resource-type.ts'
@@ -25,7 +26,7 @@ export function checkRelations(faults: Faults, loaded: Declarations, declaration
     const target = loaded.get(other.type)
     if (!target && loaded.types.has(other.type)) continue
     if (!target) {
-      const suggestion = `Load its lifecycle too. ${didYouMean(other.type, loaded.types)}`
+      const suggestion = `Load its lifecycle too. ${didYouMeanOf(other.type, loaded.types)}`
       faults.error(path, `names the type ${other.type}, which is not loaded`, suggestion)
       continue
     }
@@ -49,7 +50,7 @@ function checkWhere(faults: Faults, loaded: Declarations, path: string, relation
     faults.error(
       `${path}.where.${name}`,
       `${name} of ${type.type} ${found.fault}`,
-      didYouMean(String(value), found.among),
+      didYouMeanOf(String(value), found.among),
     )
   }
 }

@@ -1,6 +1,7 @@
 // Checks that every word of a declaration is followed by something of its shape: a list where a list belongs, a text where a text does.
 // The compiler sees this, but Node runs declarations that were never compiled; the checks after this one read without looking.
-import { didYouMean, type Faults } from './fault.ts'
+import { didYouMeanOf } from '../base/did-you-mean.ts'
+import type { Faults } from './fault.ts'
 
 /** What may follow a word. Tells a fault, or nothing; all of the faults below it at once. */
 type Shape = (value: unknown, path: string, faults: Faults) => void
@@ -31,7 +32,7 @@ const among =
   (...words: readonly string[]): Shape =>
   (value, path, faults) => {
     if (typeof value !== 'string' || !words.includes(value))
-      faults.error(path, `${shown(value)} is none of its words`, didYouMean(String(value), words))
+      faults.error(path, `${shown(value)} is none of its words`, didYouMeanOf(String(value), words))
   }
 const yes: Shape = (value, path, faults) => {
   if (value !== true) faults.error(path, `${shown(value)} is not true`, 'Write true, or leave it out.')

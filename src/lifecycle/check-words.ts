@@ -1,7 +1,8 @@
 // Checks that a declaration is made of the language's words. The compiler sees a misspelt word only in a literal, not in parts
 // that are shared between declarations, and not where it was not asked.
 import { casesOf, isRow, type CasesData, type Declaration, type Table } from './declaration.ts'
-import { didYouMean, type Faults } from './fault.ts'
+import { didYouMeanOf } from '../base/did-you-mean.ts'
+import type { Faults } from './fault.ts'
 
 const changes = ['set', 'move', 'add', 'link', 'say']
 const landing = [...changes, 'status', 'when']
@@ -98,7 +99,7 @@ class WordReader {
     }
     for (const word of Object.keys(data)) {
       if (!known.includes(word))
-        this.faults.error(`${path}.${word}`, `'${word}' is no word here`, didYouMean(word, known))
+        this.faults.error(`${path}.${word}`, `'${word}' is no word here`, didYouMeanOf(word, known))
     }
     for (const word of needed) {
       if ((data as Table<unknown>)[word] !== undefined) continue

@@ -1,12 +1,12 @@
 // Declarations read aloud: what preview, explain and refusals show to people.
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { declarationOf } from './declaration.ts'
+import { declarationOf, healOf } from './declaration.ts'
 import { previous } from './landing.ts'
 import { lifecycleJson } from './lifecycle-json.ts'
 import { resourceType } from './lifecycle.ts'
 import { toMermaid } from './to-mermaid.ts'
-import { conditionWords, driftWords, healingWords, operationWords, timerWords } from './words.ts'
+import { conditionWords, driftWords, healWords, operationWords, timerWords } from './words.ts'
 
 const disk = resourceType('t.disk', {
   properties: z.object({}),
@@ -88,10 +88,10 @@ test.each([
   expect(conditionWords(when)).toBe(words)
 })
 
-test('the healing table, one sentence a status, in the order in which it is read', () => {
-  expect(healingWords(declaration)).toEqual([
-    't.machine stuck in Making: if its run is recorded, go on at the recorded step; if no run is recorded and it has boot, put it to Ready; if no run is recorded, put it to Bad, attempt delete again with its original input.',
-    't.machine stuck in Ending: while its boot is Used, it is healed with its boot; if power answers on, put it to Ready; if power answers off, set enabled to false, put it to Gone; if power answers unknown, try again after 1m.',
+test('rows of healing, in the order in which they are read', () => {
+  expect(Object.keys(declaration.heal).map((status) => healWords(healOf(declaration.heal, status)!))).toEqual([
+    'if its run is recorded, go on at the recorded step; if no run is recorded and it has boot, put it to Ready; if no run is recorded, put it to Bad, attempt delete again with its original input',
+    'while its boot is Used, it is healed with its boot; if power answers on, put it to Ready; if power answers off, set enabled to false, put it to Gone; if power answers unknown, try again after 1m',
   ])
   expect(driftWords(declaration.drift['Ready']!)).toBe(
     'every 5m it is looked at: if power answers on, put it to Ready; if power answers off, put it to Shut Down; if power answers unknown, try again after 5m',

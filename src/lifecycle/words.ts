@@ -3,7 +3,6 @@ import {
   askOf,
   casesOf,
   entryOf,
-  healOf,
   isPrevious,
   isRow,
   moveOf,
@@ -11,7 +10,6 @@ import {
   type CaseData,
   type ChangesData,
   type ConditionData,
-  type Declaration,
   type DriftData,
   type HealData,
   type OperationData,
@@ -182,12 +180,4 @@ export function timerWords(name: string, timer: TimerData): string {
           .join(' and ')
   const refused = timer.again ? `, and again every ${timer.again} while that is refused` : ''
   return `${name}: ${moment}${timer.when ? `, if ${conditionWords(timer.when)}` : ''}, ask for ${what}${refused}`
-}
-
-/** The healing table, one sentence a status. */
-export function healingWords({ type, heal }: Declaration): string[] {
-  return Object.keys(heal).map((status) => {
-    const row = healOf(heal, status)
-    return `${type} stuck in ${status}: ${row ? healWords(row) : 'nothing is said'}.`
-  })
 }

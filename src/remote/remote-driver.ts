@@ -2,7 +2,15 @@
 // (docs/remote-drivers.md). For the engine it is a driver like any other.
 import { pause, systemClock, type Clock } from '../base/clock.ts'
 import { HomeostatError } from '../base/errors.ts'
-import { again, completes, TerminalError, UnknownOutcomeError, type Driver, type Sweeper } from '../lifecycle/driver.ts'
+import {
+  again,
+  completes,
+  TerminalError,
+  UnknownOutcomeError,
+  type Call,
+  type Driver,
+  type Sweeper,
+} from '../lifecycle/driver.ts'
 import { typeOf, type AnyLifecycle } from '../lifecycle/lifecycle.ts'
 import { AllowList } from '../server/allow-list.ts'
 import { endAnswer, inventoryAnswer, probeAnswer, readAnswer, workAnswer, type WorkAnswer } from './answers.ts'
@@ -38,25 +46,10 @@ export interface RemoteOptions {
 }
 
 /** What the engine gives to every function of a driver, as far as it is sent along. */
-export interface RemoteCall {
+export type RemoteCall = Omit<Call<unknown, unknown, unknown, unknown, unknown>, 'resource' | 'related' | 'results'> & {
   readonly resource: { readonly type: string }
   readonly related: unknown
-  readonly input: unknown
   readonly results: unknown
-  readonly item: unknown
-  readonly ledger: unknown
-  readonly name: string | undefined
-  readonly key: string
-  readonly epoch: number
-  readonly attempt: number
-  readonly phase: 'step' | 'undo' | 'probe'
-  readonly run: string
-  readonly operation: string
-  readonly deadlineAt: number
-  readonly forced: boolean
-  readonly signal: AbortSignal
-  readonly progress: (text: string) => void
-  readonly traceparent?: string | undefined
 }
 
 const secretMin = 20

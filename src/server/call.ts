@@ -5,7 +5,6 @@ import { canonical, type Json } from '../base/json.ts'
 import { HomeostatError } from '../base/errors.ts'
 import type { Command } from '../decision/command.ts'
 import { runId, type Resource } from '../decision/state.ts'
-import { didYouMean } from '../lifecycle/fault.ts'
 import { liveRunView, type RunView } from '../engine/run-view.ts'
 import { traceOf } from '../engine/step-span.ts'
 import { z } from 'zod'
@@ -13,6 +12,7 @@ import type { Answer, Body, Parameters, Query } from '../protocol/route.ts'
 import type { RouteName, Routes } from '../protocol/routes.ts'
 import type { auditEntry } from '../protocol/shapes.ts'
 import type { Beside, RecordChange } from '../store/store.ts'
+import { notLoaded } from '../lifecycle/not-loaded.ts'
 import { sees, sha256, type Principal } from './principal.ts'
 import type { Services } from './services.ts'
 import type { WireResource, WireRun } from './wire.ts'
@@ -132,10 +132,10 @@ export class Call<Name extends RouteName = RouteName> {
   }
 
   plan(type: string) {
-    const plan = this.services.engine.plans.get(type)
+    const { plans } = this.services.engine
+    const plan = plans.get(type)
     if (plan !== undefined) return plan
-    const types = this.services.engine.plans.all.map((one) => one.type)
-    throw new HomeostatError('type_unknown', `No lifecycle of type '${type}' is loaded. ${didYouMean(type, types)}`)
+    throw new HomeostatError('type_unknown', notLoaded(plans, type))
   }
 
   /** A run of a resource that the principal may see, with the resource. */

@@ -1,4 +1,5 @@
 // What is said about declarations themselves: their check, and rehearsals of what would happen.
+import { didYouMeanOf } from '../base/did-you-mean.ts'
 import { HomeostatError } from '../base/errors.ts'
 import type { Json, JsonObject } from '../base/json.ts'
 import { checkLifecycles } from '../lifecycle/check-lifecycle.ts'
@@ -8,12 +9,14 @@ import type { Call, Handlers } from './call.ts'
 import { madeOnce } from './made-once.ts'
 import type { RehearsalQuestion, Strike } from './rehearsals.ts'
 import { parseStrictJson } from './strict-json.ts'
+import { refuseUnknownStatus } from './unknown-names.ts'
 
 export const lifecycleHandlers: Handlers<'checkLifecycle' | 'rehearse' | 'rehearseAll'> = {
-  checkLifecycle({ services, parameters: { type } }) {
+  checkLifecycle(call) {
+    const { services } = call
+    const { type } = call.plan(call.parameters.type)
     const { lifecycles } = services.engine
-    const lifecycle = lifecycles.find((one) => typeOf(one) === type)
-    if (lifecycle === undefined) throw typeUnknown(type)
+    const lifecycle = lifecycles.find((one) => typeOf(one) === type)!
     const { findings, checked } = madeOnce(services, `check ${type}`, () =>
       checkReport(
         lifecycle,
@@ -42,12 +45,13 @@ export const lifecycleHandlers: Handlers<'checkLifecycle' | 'rehearse' | 'rehear
 function questionOf(call: Call<'rehearse'> | Call<'rehearseAll'>): RehearsalQuestion {
   const { type } = call.parameters
   const { operation = null, from = null, properties, input } = call.query
-  const plan = call.services.engine.plans.get(type)
-  if (plan === undefined) throw typeUnknown(type)
+  const plan = call.plan(type)
   if (operation !== null && !plan.operations.has(operation))
-    throw new HomeostatError('operation_unknown', `A ${type} has no operation ${operation}.`)
-  if (from !== null && !plan.kinds.has(from))
-    throw new HomeostatError('status_unknown', `A ${type} has no status ${from}.`)
+    throw new HomeostatError(
+      'operation_unknown',
+      `${type} has no operation '${operation}'. ${didYouMeanOf(operation, plan.operations.keys())}`,
+    )
+  refuseUnknownStatus([plan], from === null ? [] : [from])
   return {
     type,
     operation,
@@ -56,8 +60,6 @@ function questionOf(call: Call<'rehearse'> | Call<'rehearseAll'>): RehearsalQues
     ...(input === undefined ? {} : { input: jsonIn('input', input) }),
   }
 }
-
-const typeUnknown = (type: string) => new HomeostatError('type_unknown', `There is no lifecycle ${type}.`)
 
 const jsonIn = (name: string, text: string): Json => parseStrictJson(text, `'${name}'`) as Json
 

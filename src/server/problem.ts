@@ -2,7 +2,7 @@
 import { codes, HomeostatError, type ErrorCode } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import { z } from 'zod'
-import { didYouMean } from '../lifecycle/fault.ts'
+import { didYouMeanOf } from '../base/did-you-mean.ts'
 import type { problem } from '../protocol/shapes.ts'
 import { namesAt } from './unknown-names.ts'
 
@@ -74,7 +74,7 @@ export function requestInvalid(where: string, error: z.ZodError, schema: z.ZodTy
     const known = namesAt(schema, issue.path)
     return issue.keys.slice(0, 10).map((key) => ({
       path: at(key.slice(0, 100)),
-      message: `there is no such name. ${didYouMean(key.slice(0, 100), known)}`.slice(0, 300),
+      message: `there is no such name. ${didYouMeanOf(key.slice(0, 100), known)}`.slice(0, 300),
     }))
   })
   const words = list.slice(0, 3).map(({ path, message }) => `${path}: ${message}`)

@@ -3,7 +3,8 @@
 // So with the names that a fault switch is set for: one that no declaration has would never break anything.
 import { HomeostatError, type ErrorCode } from '../base/errors.ts'
 import { functionsOf } from '../engine/start-checks.ts'
-import { didYouMean } from '../lifecycle/fault.ts'
+import { didYouMeanOf } from '../base/did-you-mean.ts'
+import { notLoaded } from '../lifecycle/not-loaded.ts'
 import type { Plan, Plans } from '../lifecycle/plan.ts'
 
 /** What is read of a schema of zod; anything may be missing. */
@@ -26,7 +27,7 @@ export function refuseUnknown(code: ErrorCode, what: string, schema: unknown, gi
   const [odd] = unknownIn(schema, given, '')
   if (odd === undefined) return
   const { path, known } = odd
-  const message = `${what} fit: ${path}: there is no such name. ${didYouMean(odd.name, known)}`
+  const message = `${what} fit: ${path}: there is no such name. ${didYouMeanOf(odd.name, known)}`
   throw new HomeostatError(code, message, { details: [`${path}: there is no such name`] })
 }
 
@@ -71,16 +72,13 @@ export function refuseUnknownTarget(
   { type, step }: { readonly type?: string | undefined; readonly step?: string | undefined },
 ): void {
   const plan = type === undefined ? undefined : plans.get(type)
-  if (type !== undefined && plan === undefined) {
-    const types = plans.all.map((one) => one.type)
-    throw new HomeostatError('type_unknown', `No lifecycle of type '${type}' is loaded. ${didYouMean(type, types)}`)
-  }
+  if (type !== undefined && plan === undefined) throw new HomeostatError('type_unknown', notLoaded(plans, type))
   if (step === undefined) return
   const called = new Set((plan === undefined ? plans.all : [plan]).flatMap((one) => [...functionsOf(one)]))
   if (called.has(step)) return
   throw new HomeostatError(
     'request_invalid',
-    `There is no step '${step}' in ${plan === undefined ? 'any lifecycle' : plan.type}. ${didYouMean(step, called)}`,
+    `There is no step '${step}' in ${plan === undefined ? 'any lifecycle' : plan.type}. ${didYouMeanOf(step, called)}`,
     { details: ['body.on.step: there is no such step'] },
   )
 }

@@ -9,7 +9,7 @@ import { wordsFor } from '../../src/cli/completion.ts'
 import { valuesOf } from '../../src/cli/given-values.ts'
 import { pick } from '../../src/cli/names.ts'
 import { endWords } from '../../src/cli/follow-run.ts'
-import { nearest } from '../../src/cli/nearest.ts'
+import { nearest } from '../../src/base/did-you-mean.ts'
 import { beside, lasting, moment, Printer, type Output } from '../../src/cli/print.ts'
 import { root, Terminal } from './terminal.ts'
 
@@ -178,7 +178,7 @@ describe('asked', () => {
     ['ls --limit 0', 2, 'whole number of 1 or more'],
     ['drain abc --reason x', 2, 'it must be a number'],
     ['ls --store none.db', 4, 'There is no store'],
-    ['token revok x', 2, 'Did you mean revoke?'],
+    ['token revok x', 2, "Did you mean 'revoke'?"],
     ['token creat x --role viewer', 2, "unknown command 'token creat'"],
     ['healing frob', 2, 'There are: show, mode, approve, breaker.'],
     ['orphans adopt --reason x', 2, "missing required argument 'orphans'"],
@@ -194,7 +194,7 @@ describe('asked', () => {
 
   test.each([
     ['get --json', "missing required argument 'resource'"],
-    ['token revok x --json', 'Did you mean revoke?'],
+    ['token revok x --json', "Did you mean 'revoke'?"],
     ['ls --frob --json', "unknown option '--frob'"],
     ['--json frob', "unknown command 'frob'"],
   ])('%s: what is wrong with a command is JSON, too', async (line, words) => {

@@ -79,7 +79,7 @@ test('a command that goes to the store itself sends nothing', async () => {
 
 test.each([
   ['--kind laned', 2, /no events of kind 'laned'.*landed/],
-  ['--type volme', 4, /Did you mean opensds\.volume/],
+  ['--type volme', 4, /Did you mean 'opensds\.volume/],
   ['--after 100000', 5, /There is no event 100000/],
 ])('create %s is refused', async (flags, code, words) => {
   const { exit, err } = await terminal.ask(`webhook create ${url} ${flags}`)

@@ -359,6 +359,10 @@ test('a name that the schema does not know is refused, not dropped: it may be a 
     code: 'input_invalid',
     detail: expect.stringContaining("Did you mean 'size'?"),
   })
+  expect((await shop.ask('GET', '/v1/resources/shop.bx')).json).toMatchObject({
+    code: 'type_unknown',
+    detail: "No lifecycle of type 'shop.bx' is loaded. Did you mean 'shop.box'?",
+  })
   // Reasons come in order: first whether it is there, and may be asked.
   const seal = (id: string) => shop.ask('POST', `/v1/resources/shop.box/${id}:grow`, { body: { nix: 1 } })
   expect((await seal('nowhere')).json.code).toBe('resource_not_found')

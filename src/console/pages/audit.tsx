@@ -1,6 +1,6 @@
 // Who did what, when, from where and why, with the chain of hashes verified, and an export for those who must keep it.
-import { useEffect, useState } from 'react'
-import { api, useCall, usePages, wordsOf, type AnswerOf } from '../api.ts'
+import { useState } from 'react'
+import { api, useCall, useLooksFurther, usePages, wordsOf, type AnswerOf } from '../api.ts'
 import { At, Empty, Loading, More, PageHead, Read, Table, Tag, useSettled, useTitle } from '../parts/bits.tsx'
 import { toast } from '../parts/toasts.tsx'
 
@@ -57,11 +57,7 @@ export default function Audit() {
     { everyMs: q === '' ? 5_000 : 30_000, keep: true },
   )
   const items = audit.data?.pages.flatMap((page) => page.items) ?? []
-  // An answer may have looked at so much without finding anything: then it goes on where that one stopped.
-  const looksFurther = items.length === 0 && audit.hasNextPage
-  useEffect(() => {
-    if (looksFurther && !audit.isFetching) void audit.fetchNextPage()
-  }, [looksFurther, audit.isFetching])
+  const looksFurther = useLooksFurther(audit, items.length)
   return (
     <>
       <PageHead

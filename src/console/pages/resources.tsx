@@ -3,7 +3,7 @@ import './resources.css'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef, useState } from 'react'
-import { api, isMissing, useCall, type Resource } from '../api.ts'
+import { api, isMissing, useCall, useLooksFurther, type Resource } from '../api.ts'
 import { useLifecycle } from '../lifecycle.ts'
 import { Empty, Loading, PageHead, Problem, useSettled, useTitle } from '../parts/bits.tsx'
 import { ColumnChooser, gridOf, useColumns, type Column } from '../parts/columns.tsx'
@@ -61,11 +61,7 @@ export default function Resources() {
   const columns = useColumns()
   const items = list.data?.pages.flatMap((page) => page.items) ?? []
   const total = q === '' ? list.data?.pages[0]?.total : counted.data?.total
-  // An answer may have looked at so much without finding anything: then it goes on where that one stopped.
-  const looksFurther = items.length === 0 && list.hasNextPage
-  useEffect(() => {
-    if (looksFurther && !list.isFetching) void list.fetchNextPage()
-  }, [looksFurther, list.isFetching])
+  const looksFurther = useLooksFurther(list, items.length)
   return (
     <>
       <PageHead

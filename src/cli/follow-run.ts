@@ -38,6 +38,22 @@ const states: Readonly<Record<Step['state'], string>> = {
 
 /** The run as it ended. */
 export async function followRun(api: HttpClient, id: string, printer: Printer, options: FollowOptions): Promise<Run> {
+  const leaving = new AbortController()
+  const leave = () => leaving.abort()
+  const signal = options.signal === undefined ? leaving.signal : AbortSignal.any([leaving.signal, options.signal])
+  // Who no longer waits is told that it goes on. A second Ctrl-C ends at once.
+  process.once('SIGINT', leave)
+  try {
+    return await untilOver(api, id, printer, { ...options, signal })
+  } catch (error) {
+    if (!leaving.signal.aborted) throw error
+    throw new CliError(exits.interrupted, 'Not waited for any more.', `${goesOn(id)}\n${endsIt(id)}`)
+  } finally {
+    process.off('SIGINT', leave)
+  }
+}
+
+async function untilOver(api: HttpClient, id: string, printer: Printer, options: FollowOptions): Promise<Run> {
   const begun = systemClock.monotonic()
   const view = printer.isJson ? silent : printer.output.columns === null ? new Lines(printer) : new Drawing(printer)
   for (let wait = 0; ; wait = lookSeconds) {
@@ -56,6 +72,7 @@ export async function followRun(api: HttpClient, id: string, printer: Printer, o
 }
 
 const goesOn = (id: string): string => `It goes on without us: homeostat run ${id} --wait`
+const endsIt = (id: string): string => `To end it: homeostat cancel ${id} --reason "..."`
 
 /** A server that does not answer says nothing on the run: it was accepted, and is carried out. */
 function lostSight(error: unknown, id: string): unknown {

@@ -249,6 +249,18 @@ describe('asked', () => {
     expect((await terminal.ask('runs')).out).toContain('no room left')
   })
 
+  test('who presses Ctrl-C while he waits is told that it goes on, and how to end it', async () => {
+    await terminal.ask('fault set hang --type volume --step growVolume')
+    const program = `${process.execPath} --conditions=source ${join(root, 'src/bin.ts')}`
+    const waiting = await terminal.start(`${program} do disk-one extend size=2 --wait`, {}, /checkCapacity +done/)
+    waiting.child.kill('SIGINT')
+    expect(await waiting.exited).toBe(130)
+    expect(waiting.output).toMatch(/goes on without us: homeostat run (\S+) --wait\n +To end it: homeostat cancel \1 /)
+    await terminal.ask('fault clear')
+    expect(await terminal.ask('wait disk-one')).toMatchObject({ exit: 0 })
+    expect((await json('get disk-one')).properties.size).toBe(2)
+  })
+
   test('the server of the folder by its address needs no token; another server is sent none', async () => {
     const { url } = JSON.parse(terminal.read('data/server.json')) as { readonly url: string }
     for (const own of [url, url.replace('127.0.0.1', 'localhost'), `${url}/`])

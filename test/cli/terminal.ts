@@ -81,8 +81,8 @@ export class Terminal {
     return { child, ended: new Promise((done) => child.once('exit', done)) }
   }
 
-  /** Starts what goes on; resolves when the server answers. `exited` resolves with how it ended. */
-  async start(line: string, more: NodeJS.ProcessEnv = {}): Promise<Running> {
+  /** Starts what goes on; resolves when the server answers, or with what is waited for. `exited` resolves with how it ended. */
+  async start(line: string, more: NodeJS.ProcessEnv = {}, awaited?: RegExp): Promise<Running> {
     const child = spawn('sh', ['-c', `exec ${line}`], {
       cwd: this.folder,
       env: environment(more),
@@ -90,7 +90,7 @@ export class Terminal {
     })
     this.#started.push(child)
     const running = new Running(child)
-    const told = line.includes(' work') ? /for \d+ lifecycles?/ : /Ctrl-C stops the server|"ticket":/
+    const told = awaited ?? (line.includes(' work') ? /for \d+ lifecycles?/ : /Ctrl-C stops the server|"ticket":/)
     await running.until(() => told.test(running.output))
     return running
   }

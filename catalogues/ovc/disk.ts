@@ -28,6 +28,11 @@ const active = ['RUNNING', 'PAUSED', 'HALTED'] as const
 const itself = ({ resource }: { readonly resource: { readonly id: string } }) => ({ disk: resource.id })
 const attached = { machine: { exists: true } } as const
 const detached = { machine: { exists: false } } as const
+/** One that would stand CREATED with a machine could not be deleted any more once that is in the bin. */
+const onNone = {
+  says: 'it is made for no machine (createOn and buildOn make one on its machine)',
+  test: ({ related }: { readonly related: { readonly machine?: unknown } }) => related.machine === undefined,
+}
 /** What is not in the machine's power goes through it: it is in the bin or gone. */
 const onMachine = { machine: active } as const
 
@@ -71,12 +76,14 @@ export const disks = disk
       model: { from: [], steps: {}, to: 'MODELED', onFailure: 'DESTROYED' },
       create: {
         from: [],
+        requires: [onNone],
         steps: { createDisk: { during: 'CREATING', creates: 'disk' } },
         to: 'CREATED',
         onFailure: 'TOBEDESTROYED',
       },
       build: {
         from: ['MODELED'],
+        requires: [onNone],
         steps: { createDisk: { during: 'CREATING', creates: 'disk' } },
         to: 'CREATED',
         onFailure: previous,

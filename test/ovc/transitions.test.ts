@@ -116,6 +116,18 @@ describe('4.2: every transition', () => {
       )
   })
 
+  test('a disk by itself is made for no machine: it could not be deleted once that machine is in the bin', () => {
+    const t = new CloudTable()
+    t.put('machine', 'm', 'RUNNING')
+    const links = { machine: 'm' }
+    const asked = { parent: { no: t.get('a').no }, properties: { size: 1 }, links }
+    const reason = 'it needs that it is made for no machine (createOn and buildOn make one on its machine).'
+    expect(t.refused(t.creating('ovc.disk', 'e', asked)).message).toBe(`Cannot create ovc.disk e: ${reason}`)
+    t.put('disk', 'd', 'MODELED', { links: { machine: 'm' } })
+    expect(t.whyNot('d', 'build')).toBe(`Cannot build ovc.disk d: ${reason}`)
+    expect(t.carryOut('d', 'buildOn')).toBe('ASSIGNED')
+  })
+
   test('no edge leaves a terminal status, and every status is in some edge', () => {
     for (const lifecycle of Object.values(ovc)) {
       const edges = edgesOf(lifecycle, Object.values(ovc))

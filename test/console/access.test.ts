@@ -26,7 +26,10 @@ test('nobody is shown anything before signing in; a wrong password is said to be
 
 test('the ticket in the address signs in once, and is gone from the address', async () => {
   const { scene, visitor } = stage
-  await visitor.page.goto('about:blank')
+  // Given to a tab that shows the sign-in at the same address: the browser loads nothing by itself.
+  await visitor.page.goto(`${scene.url}/`)
+  await visitor.sees('Password')
+  await visitor.complaints(1)
   await visitor.enter(scene.ticket())
   await visitor.sees('Needs attention')
   expect(visitor.page.url()).toBe(`${scene.url}/`)

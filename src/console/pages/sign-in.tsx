@@ -6,10 +6,14 @@ import { useTitle } from '../parts/bits.tsx'
 /** Why the ticket in the address did not let in. */
 let ticketFault = ''
 
+const hashedTicket = () => new URLSearchParams(location.hash.slice(1)).get('ticket')
+
+// The address of a ticket given to a page that is open already changes nothing but what stands behind #: no browser loads it by itself.
+window.addEventListener('hashchange', () => hashedTicket() !== null && location.reload())
+
 /** The ticket stands behind # so that no server's log has it. */
 export async function spendTicket(): Promise<void> {
-  const ticket =
-    new URLSearchParams(location.hash.slice(1)).get('ticket') ?? new URLSearchParams(location.search).get('ticket')
+  const ticket = hashedTicket() ?? new URLSearchParams(location.search).get('ticket')
   if (ticket === null) return
   history.replaceState(null, '', location.pathname)
   await api.call('signIn', { body: { ticket } }).catch((error: unknown) => {

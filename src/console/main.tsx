@@ -14,7 +14,7 @@ import { later, readAhead } from './parts/later.tsx'
 import { applyScheme } from './parts/scheme.ts'
 import { Allowed, Shell } from './parts/shell.tsx'
 import { Toasts } from './parts/toasts.tsx'
-import { Link, usePlace } from './route.tsx'
+import { go, Link, toList, usePlace } from './route.tsx'
 import { isSignedOut, SessionContext, whoIs } from './session.tsx'
 
 const Resources = later(() => import('./pages/resources.tsx'))
@@ -43,7 +43,11 @@ function Page() {
       return <Fleet />
     case 'resources':
       if (second === undefined) return <Resources />
-      return third === undefined ? <NotFound /> : <ResourcePage key={`${second}/${third}`} type={second} id={third} />
+      return third === undefined ? (
+        <Type type={second} />
+      ) : (
+        <ResourcePage key={`${second}/${third}`} type={second} id={third} />
+      )
     case 'runs':
       return second === undefined ? <Runs /> : <RunPage key={second} run={second} />
     case 'stuck':
@@ -76,6 +80,12 @@ function Page() {
     default:
       return <NotFound />
   }
+}
+
+/** The address of a resource without its id: those of its type. */
+function Type({ type }: { readonly type: string }) {
+  useEffect(() => go(toList({ type }), 'replace'), [type])
+  return null
 }
 
 const NotFound = () => (

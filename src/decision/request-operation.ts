@@ -274,16 +274,19 @@ function refuseId(draft: Draft, plan: Plan, id: string): void {
 function findParent(draft: Draft, plan: Plan, given: NewResource): Resource | null {
   if (given.parent === undefined) {
     if (plan.parentType !== null && given.mustHaveParent) {
-      throw new Refusal('parent_invalid', `A ${plan.type} needs a parent of type ${plan.parentType}.`)
+      throw new Refusal('parent_invalid', `Every ${plan.type} needs a parent of type ${plan.parentType}.`)
     }
     return null
   }
-  if (plan.parentType === null) throw new Refusal('parent_invalid', `A ${plan.type} has no parent: leave it out.`)
+  if (plan.parentType === null) throw new Refusal('parent_invalid', `No ${plan.type} has a parent: leave it out.`)
   const named = 'no' in given.parent ? draft.get(given.parent.no) : findNamed(draft, given.parent.type, given.parent.id)
   const found = draft.seen(named)
   const words = 'no' in given.parent ? generatedId(given.parent.no) : given.parent.id
   if (found === null || found.type !== plan.parentType)
-    throw new Refusal('parent_invalid', `There is no ${plan.parentType} ${words} to be the parent of a ${plan.type}.`)
+    throw new Refusal(
+      'parent_invalid',
+      `There is no ${plan.parentType} ${words} to be the parent of this ${plan.type}.`,
+    )
   if (draft.isTerminal(found))
     throw new Refusal('parent_invalid', `${nameOf(found)} is ${found.status}: it can have no new ${plan.type}.`)
   return found
@@ -299,7 +302,9 @@ function findLinks(draft: Draft, plan: Plan, given: Readonly<Record<string, stri
     }
     const target = draft.seen(findNamed(draft, relation.type, id))
     if (target === null || target.type !== relation.type)
-      throw new Refusal('link_invalid', `There is no ${relation.type} ${id} to link as ${name}.`)
+      throw new Refusal('link_invalid', `There is no ${relation.type} ${id} to link as ${name}.`, [
+        `${name}: there is no ${relation.type} ${id}`,
+      ])
     links[name] = target.no
   }
   return links

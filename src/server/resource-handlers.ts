@@ -234,7 +234,7 @@ function refuseOtherThanCreating(plan: Plan, operation: string): void {
   throw new HomeostatError(
     'operation_unknown',
     creating.length === 0
-      ? `A ${plan.type} is not created by itself: it comes with ${bringer === undefined ? 'another resource' : `its ${bringer}`}.`
+      ? `No ${plan.type} is created by itself: it comes with ${bringer === undefined ? 'another resource' : `its ${bringer}`}.`
       : `${plan.type} has no operation '${operation}' that creates. It has ${creating.join(', ')}.`,
   )
 }
@@ -266,7 +266,7 @@ function request(
   const plan = call.plan(type)
   const known = plan.operations.get(operation)
   if (known?.creates)
-    throw new HomeostatError('operation_unknown', `${operation} creates a ${type}: POST /v1/resources/${type}.`)
+    throw new HomeostatError('operation_unknown', `${operation} creates one ${type}: POST /v1/resources/${type}.`)
   return {
     kind: 'requestOperation',
     type,

@@ -6,6 +6,7 @@ const stage = openStage({ isFilled: false })
 
 test.each([
   ['/', 'Choose a type under Resources'],
+  ['/', /has a tour of five minutes/],
   ['/resources', /^Choose a type above, then Create/],
   ['/resources?type=opensds.volume', 'Create makes the first one.'],
   ['/runs', /Whatever is asked of a resource/],
@@ -15,6 +16,7 @@ test.each([
   ['/bulk', 'Choose resources'],
   ['/events', /as it happens/],
   ['/lifecycles', '0 resources'],
+  ['/webhooks', /^New webhook takes an address/],
   ['/audit', /One entry fits its chain of hashes/],
 ])(
   'with nothing created, %s says what comes next',

@@ -89,6 +89,13 @@ test('what waits for approval is approved on the page of healing; what does not 
   await visitor.confirm('Heal now', { reason: 'looked at it' })
   await visitor.closes()
   await visitor.sees('Nothing is to be healed.')
+  // On a phone the rules are read to their end without scrolling sideways.
+  const { page } = visitor
+  const size = page.viewportSize()!
+  await page.setViewportSize({ width: 390, height: 844 })
+  const wide = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.stacks').parentElement)`
+  await expect.poll(() => page.evaluate(wide)).toBe(0)
+  await page.setViewportSize(size)
   await scene.api.call('setHealingMode', { path: rule, body: { mode: 'auto', reason: 'done' } })
   await importStuck('invoices')
   await visitor.page

@@ -36,6 +36,10 @@ test('what cannot be sent is said before it is sent, and Cancel sends nothing', 
   await visitor.click('extend')
   await visitor.confirm('extend')
   await visitor.sees('size is needed.')
+  const size = visitor.page.locator('#field-size:focus[aria-invalid=true][aria-describedby=field-size-fault]')
+  await size.fill('1')
+  await visitor.page.locator('#field-size[aria-invalid=false]').waitFor()
+  expect(await visitor.page.locator('#field-size-fault').count()).toBe(0)
   await visitor.page.getByRole('dialog').getByRole('button', { name: 'Cancel', exact: true }).click()
   await visitor.closes()
 })
@@ -73,8 +77,8 @@ test('a lease is created with what its operation takes besides, and with dates a
 })
 
 test.each([
-  ['sahara.instance', 'A sahara.instance is not created by itself: it comes with its sahara.cluster.'],
-  ['blazar.reservation', 'A blazar.reservation is not created by itself: it comes with its blazar.lease.'],
+  ['sahara.instance', 'No sahara.instance is created by itself: it comes with its sahara.cluster.'],
+  ['blazar.reservation', 'No blazar.reservation is created by itself: it comes with its blazar.lease.'],
 ])('%s only comes with another: nobody is told to create one', async (type, words) => {
   const { scene, visitor } = stage
   await visitor.go(`/resources?type=${type}&q=nobody-has-this`)
@@ -83,6 +87,13 @@ test.each([
     .and(visitor.page.locator(`[aria-disabled=true][title="${words}"]`))
     .press('Enter')
   await visitor.page.locator('.toast', { hasText: words }).waitFor()
+  // What does nothing is not blue.
+  const [blue, grey] = await visitor.page.evaluate<string[]>(`['false', 'true'].map((is) => {
+    const button = document.querySelector('button.primary')
+    button.setAttribute('aria-disabled', is)
+    return getComputedStyle(button).backgroundColor
+  })`)
+  expect(grey).not.toBe(blue)
   await expect(scene.api.call('createResource', { path: { type }, body: {} })).rejects.toThrow(words)
 })
 
@@ -98,6 +109,49 @@ test('what ends a resource for good is red and wants its name, whatever it is ca
   await button.and(visitor.page.locator('.danger-outline')).click()
   await visitor.confirm('scrap', { name: 'worn' })
   await visitor.stands('Ejected')
+})
+
+test('what the server finds wrong is said at the fields that it names, the first of them in focus', async () => {
+  const { visitor } = stage
+  const { page } = visitor
+  await visitor.go('/resources?type=opensds.volume')
+  await visitor.click('Create')
+  await visitor.type(/^properties.name/, 'a b')
+  await visitor.type(/^properties.size/, '0')
+  await visitor.type(/^links.source/, 'nobody')
+  await visitor.confirm('Create')
+  await page.locator('[id="field-properties.name-fault"]', { hasText: 'only letters, digits, _ and -' }).waitFor()
+  await page.locator('[id="field-properties.name"]:focus').waitFor()
+  await page.locator('[id="field-properties.size-fault"]', { hasText: '>0' }).waitFor()
+  expect(await page.locator('dialog .problem').count()).toBe(0)
+  expect(await visitor.barriers()).toEqual([])
+  await visitor.type(/^properties.name/, '')
+  await visitor.type(/^properties.size/, '5')
+  await visitor.confirm('Create')
+  await page.locator('[id="field-links.source-fault"]', { hasText: 'there is no opensds.snapshot nobody' }).waitFor()
+  for (const text of await visitor.complaints(2)) expect(text).toMatch(/400.*opensds.volume/)
+  await page.keyboard.press('Escape')
+  await visitor.closes()
+  await visitor.go('/resources?type=opensds.snapshot')
+  await visitor.click('Create')
+  await visitor.type(/^parent/, 'nobody')
+  await visitor.confirm('Create')
+  await page.locator('#field-parent-fault', { hasText: 'There is no opensds.volume nobody' }).waitFor()
+  for (const text of await visitor.complaints(1)) expect(text).toMatch(/400.*opensds.snapshot/)
+  await page.keyboard.press('Escape')
+  await visitor.closes()
+})
+
+test('an address without the id leads to its type; one whose list cannot be read counts nothing', async () => {
+  const { visitor } = stage
+  await visitor.go('/resources/opensds.volume')
+  await visitor.page.waitForURL('**/resources?type=opensds.volume')
+  await visitor.go('/resources?type=opensds.volume&status=Nowhere')
+  await visitor.sees('They could not be read.')
+  await visitor.complaints(1)
+  await visitor.go('/resources')
+  await visitor.page.getByRole('button', { name: 'Create', exact: true }).press('Enter')
+  await visitor.page.locator('.toast', { hasText: 'Choose a type first' }).waitFor()
 })
 
 test('a resource is created with fields from its type', async () => {
@@ -166,6 +220,8 @@ test('a run is cancelled with a reason: the waterfall and the timeline tell what
   await visitor.click('Whole run', 'link')
   await visitor.sees('awaitBoot')
   await visitor.click('Cancel')
+  // Beside it no other button is called so.
+  await visitor.page.getByRole('dialog').getByRole('button', { name: 'Let it go on' }).waitFor()
   await visitor.confirm('Cancel the run', { reason: 'the rack is down', name: 'flink-live' })
   await visitor.closes()
   await visitor.page.locator('h1 .tag', { hasText: /cancelled|failed/ }).waitFor()
@@ -197,6 +253,8 @@ test('a run that waits for its next try is tried now; parked, it is resumed, and
   const run = await writing('monday')
   await visitor.go('/resources/archive.tape/monday')
   await visitor.sees(/the tape is not in the drive/)
+  await visitor.sees(/^Next, by itself, in /)
+  await visitor.page.locator('.track:has(.bar.waiting)', { hasText: 'waits' }).waitFor()
   await visitor.go(`/runs/${run}`)
   await visitor.sees('Next call')
   await visitor.click('Retry now')

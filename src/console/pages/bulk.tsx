@@ -158,6 +158,7 @@ function Buttons({ job }: { readonly job: Job }) {
           route: 'cancelBulk',
           title: 'Cancel the bulk job',
           does: 'Cancel it',
+          leaves: 'Let it go on',
           danger: true,
           reason: 'needed',
           confirm: job.operation,

@@ -11,7 +11,7 @@ import { Diagram } from '../parts/diagram.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { OverTime, RangeChooser, useTrends } from '../parts/trends.tsx'
 import { address, go, Link, toList, toResource, usePlace, withQuery } from '../route.tsx'
-import { useSeesAll } from '../session.tsx'
+import { useSeesAll, useSession } from '../session.tsx'
 import { millis, span, spanPassed } from '../time.ts'
 
 export default function Fleet() {
@@ -149,6 +149,7 @@ function Attention(given: {
 }) {
   const moving = given.moving.data?.items ?? []
   const failed = given.failed.data?.items ?? []
+  const { isDev, permissions } = useSession()
   /** Nothing was ever created. */
   const isEmpty = given.counts.data?.items.every((one) => sum(one.counts) === 0) === true
   const stuck = useCall('listStuck', { query: { pageSize: 100 } }, { everyMs: 5_000 })
@@ -163,7 +164,8 @@ function Attention(given: {
     const found = new Map<string, string>()
     for (const { subject, data } of events) {
       const reason = (data.detail as { reason?: string } | null)?.reason
-      if (data.kind === 'attemptFailed' && reason !== undefined && !found.has(subject)) found.set(subject, reason)
+      const isFailure = data.kind === 'attemptFailed' || data.kind === 'failed'
+      if (isFailure && reason !== undefined && !found.has(subject)) found.set(subject, reason)
     }
     return found
   }, [events])
@@ -197,7 +199,7 @@ function Attention(given: {
           : resource.run!.state === 'waiting'
             ? 'waits for a worker'
             : `attempt ${resource.run!.attempt}`,
-      words: `${resource.run!.operation}, step ${resource.run!.step ?? ''}: ${failures.get(nameOf(resource)) ?? resource.run!.progress}`,
+      words: `${resource.run!.operation}, step ${resource.run!.step ?? ''}${(failures.get(nameOf(resource)) ?? resource.run!.progress).replace(/^(?=.)/, ': ')}`,
     })),
   ]
   const hasMore = [given.failed.data, stuck.data].some((page) => page?.nextPageToken != null)
@@ -214,6 +216,12 @@ function Attention(given: {
             <Empty title="Nothing has been created yet.">
               <Link href="/resources">Choose a type under Resources</Link>, then Create; or read{' '}
               <Link href="/lifecycles">what is declared</Link>.
+              {isDev && permissions.includes('develop') && (
+                <>
+                  {' '}
+                  <Link href="/dev">Break things</Link> has a tour of five minutes.
+                </>
+              )}
             </Empty>
           ) : (
             <Empty title="Nothing is stuck and nothing has failed.">What is in transition goes on by itself.</Empty>

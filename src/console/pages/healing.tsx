@@ -237,7 +237,7 @@ function Modes({ healing }: { readonly healing: Healing }) {
         />
       }
     >
-      <Table heads={['Type', 'Status', 'When it is stuck there', 'Mode']}>
+      <Table className="stacks" heads={['Type', 'Status', 'When it is stuck there', 'Mode']}>
         {shown.map(({ type, status, mode, rule }) => (
           <tr key={`${type} ${status}`}>
             <td className="mono">{type}</td>

@@ -66,12 +66,16 @@ export default function Resources() {
     <>
       <PageHead
         title="Resources"
-        lead={`${countWords(
-          total,
-          list.data === undefined ? null : items.length,
-          list.hasNextPage,
-          type !== '' || Object.keys(asked).length > 0,
-        )}${tenant === '' ? '' : `, of tenant ${tenant}`}`}
+        lead={
+          list.error !== null && list.data === undefined
+            ? 'They could not be read.'
+            : `${countWords(
+                total,
+                list.data === undefined ? null : items.length,
+                list.hasNextPage,
+                type !== '' || Object.keys(asked).length > 0,
+              )}${tenant === '' ? '' : `, of tenant ${tenant}`}`
+        }
       >
         <ColumnChooser lifecycle={type === '' ? undefined : lifecycle} columns={columns} />
         {type !== '' && (
@@ -87,7 +91,7 @@ export default function Resources() {
             disabled={stuck}
           />
         )}
-        {type !== '' && <CreateButton type={type} />}
+        <CreateButton type={type} />
       </PageHead>
       <Views search={query.toString()} />
       <Filters />

@@ -176,6 +176,7 @@ function Steer({ run }: { readonly run: Run }) {
           route: 'cancelRun',
           title: `Cancel ${run.operation}`,
           does: 'Cancel the run',
+          leaves: 'Let it go on',
           danger: true,
           reason: 'needed',
           confirm: run.resource.id,

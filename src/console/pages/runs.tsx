@@ -19,7 +19,7 @@ export default function Runs() {
     <>
       <PageHead
         title="Runs"
-        lead="Each is one carrying-out of an operation: durable, step by step, taken over by another worker when its own dies."
+        lead="Each is one carrying-out of an operation, taken over by another worker when its own dies. Those under way come first, then the last that ended."
       />
       <div className="filters">
         <div className="field">

@@ -71,7 +71,9 @@ export default function Stuck() {
   for (const resource of moving.data?.items ?? []) {
     const { run, type, id } = resource
     if (run === null || isStuck.has(`${type}/${id}`) || (run.attempt < 2 && run.state !== 'parked')) continue
-    const last = events.find(({ subject, data }) => subject === `${type}/${id}` && data.kind === 'attemptFailed')
+    const last = events.find(
+      ({ subject, data }) => subject === `${type}/${id}` && (data.kind === 'attemptFailed' || data.kind === 'failed'),
+    )
     const reason = (last?.data.detail as { reason?: string } | null)?.reason
     add(
       `step ${run.step ?? ''} of ${type} ${run.state === 'parked' ? 'is parked' : 'fails again and again'}${reason === undefined ? '' : `: ${reason}`}`,

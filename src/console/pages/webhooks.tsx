@@ -48,7 +48,9 @@ export default function Webhooks() {
         {({ items }) =>
           items.length === 0 ? (
             <div className="panel">
-              <Empty title="No webhook yet." />
+              <Empty title="No webhook yet.">
+                New webhook takes an address, and sends it every event from then on.
+              </Empty>
             </div>
           ) : (
             items.map((one) => <One key={one.id} webhook={one} />)

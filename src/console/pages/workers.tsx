@@ -10,7 +10,7 @@ import { span } from '../time.ts'
 type Worker = AnswerOf<'listWorkers'>['items'][number]
 type Lanes = AnswerOf<'readLanes'>
 
-const tones = { live: 'good', ended: 'info', dead: 'bad', expired: 'bad' } as const
+const tones = { live: 'good', ended: undefined, dead: 'bad', expired: 'bad' } as const
 const gauges: readonly (readonly [RegExp, string, (value: number) => string])[] = [
   [
     /^homeostat_worker_event_loop_lag_seconds(?:\{\})? (\S+)/m,

@@ -3,12 +3,12 @@
 import { createContext, useCallback, useContext, useMemo, useState, type FormEvent, type ReactNode } from 'react'
 import type { Given, RequestOptions } from '../../client/http-client.ts'
 import type { RouteName } from '../../protocol/routes.ts'
-import { api, queries, wordsOf, type AnswerOf } from '../api.ts'
+import { api, queries, type AnswerOf } from '../api.ts'
 import { asCurl } from '../copies.ts'
 import type { Schema } from '../lifecycle.ts'
 import { AskButton, Copy } from './bits.tsx'
 import { Dialog } from './dialog.tsx'
-import { Fields, inputOf, typedDefaults, type Typed } from './fields.tsx'
+import { Fields, faultsOf, focusFault, inputOf, typedDefaults, type Faults, type Typed } from './fields.tsx'
 import { Icon } from './icon.tsx'
 import { toast } from './toasts.tsx'
 
@@ -24,6 +24,8 @@ export interface Act<Name extends RouteName = RouteName> {
   readonly words: ReactNode
   /** The word on the button. */
   readonly does: string
+  /** The word on the button that does nothing, where 'Cancel' would be taken for what is to be done. */
+  readonly leaves?: string
   readonly given: (filled: Filled) => Given<Name>
   readonly schema?: Schema | null
   readonly start?: Typed
@@ -91,7 +93,7 @@ function ActDialog({ act, isAway, onClose }: Shown & { readonly act: Act }) {
   const [typed, setTyped] = useState<Typed>(() => ({ ...typedDefaults(act.schema ?? null), ...act.start }))
   const [reason, setReason] = useState('')
   const [confirmed, setConfirmed] = useState('')
-  const [fault, setFault] = useState('')
+  const [faults, setFaults] = useState<Faults>({})
   const [isBusy, setBusy] = useState(false)
   const [shown, setShown] = useState<ReactNode>(null)
   const read = inputOf(act.schema ?? null, typed)
@@ -99,9 +101,13 @@ function ActDialog({ act, isAway, onClose }: Shown & { readonly act: Act }) {
   const isReady =
     (act.reason !== 'needed' || reason.trim() !== '') && (act.confirm === undefined || confirmed === act.confirm)
 
+  const refuse = (found: Faults) => {
+    setFaults(found)
+    focusFault(found)
+  }
   const submit = async (event: FormEvent) => {
     event.preventDefault()
-    if ('fault' in read) return setFault(read.fault)
+    if ('faults' in read) return refuse(read.faults)
     if (!isReady || isBusy || filled === null) return
     setBusy(true)
     try {
@@ -111,7 +117,7 @@ function ActDialog({ act, isAway, onClose }: Shown & { readonly act: Act }) {
       if (act.show === undefined) onClose()
       else setShown(act.show(answer as never))
     } catch (error) {
-      setFault(wordsOf(error))
+      refuse(faultsOf(error, act.schema ?? null))
     } finally {
       setBusy(false)
     }
@@ -133,7 +139,17 @@ function ActDialog({ act, isAway, onClose }: Shown & { readonly act: Act }) {
       <form onSubmit={(event) => void submit(event)}>
         <div className="body">
           <div className="words">{act.words}</div>
-          {act.schema?.properties !== undefined && <Fields schema={act.schema} typed={typed} onType={setTyped} />}
+          {act.schema?.properties !== undefined && (
+            <Fields
+              schema={act.schema}
+              typed={typed}
+              faults={faults}
+              onType={(now, name) => {
+                setTyped(now)
+                setFaults(({ [name]: _mended, ...others }) => others)
+              }}
+            />
+          )}
           {act.reason === 'needed' && (
             <div className="field">
               <label htmlFor="act-reason">
@@ -161,10 +177,10 @@ function ActDialog({ act, isAway, onClose }: Shown & { readonly act: Act }) {
               />
             </div>
           )}
-          {fault !== '' && (
+          {faults[''] !== undefined && (
             <div className="problem" role="alert">
               <Icon name="alert" />
-              <div>{fault}</div>
+              <div>{faults['']}</div>
             </div>
           )}
         </div>
@@ -175,7 +191,7 @@ function ActDialog({ act, isAway, onClose }: Shown & { readonly act: Act }) {
           {filled !== null && act.cli !== undefined && <Copy text={act.cli(filled)} label="CLI" />}
           <span className="spring" />
           <button type="button" onClick={onClose}>
-            Cancel
+            {act.leaves ?? 'Cancel'}
           </button>
           <button
             type="submit"

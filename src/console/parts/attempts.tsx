@@ -4,13 +4,14 @@ import { clockTime, millis, span } from '../time.ts'
 import { At, Json, Panel, Table, Tag, useNow } from './bits.tsx'
 import { tracksOf } from './waterfall.tsx'
 
-const tones = { done: 'good', failed: 'bad', unknown: 'warn', running: 'info' } as const
+const tones = { done: 'good', failed: 'bad', unknown: 'warn', running: 'info', waiting: 'info' } as const
 
 export function Attempts({ run }: { readonly run: Run }) {
   const tick = useNow()
   const end = run.endedAt === null ? tick : millis(run.endedAt)
   const rows = tracksOf(run, end)
     .flatMap(({ name, isUndo, bars }) => bars.map((bar) => ({ name: isUndo ? `undo ${name}` : name, ...bar })))
+    .filter(({ mark }) => mark !== 'waiting')
     .toSorted((one, other) => one.from - other.from)
   if (rows.length === 0) return null
   return (

@@ -345,14 +345,17 @@ export const Scroll = ({
 export const Table = ({
   heads,
   hasActions = false,
+  className,
   children,
 }: {
   readonly heads: readonly (string | { readonly right: string })[]
+  /** `stacks`: where it is narrow the cells of a row stand below each other. */
+  readonly className?: 'stacks'
   readonly hasActions?: boolean
   readonly children: ReactNode
 }) => (
   <Scroll label="Table">
-    <table>
+    <table className={className}>
       <thead>
         <tr>
           {heads.map((head) =>

@@ -8,7 +8,7 @@ import { useRefusal } from '../session.tsx'
 import { useOpen, type Shown } from './act.tsx'
 import { AskButton, Copy, Tag } from './bits.tsx'
 import { Dialog } from './dialog.tsx'
-import { Fields, inputOf, type Typed } from './fields.tsx'
+import { Fields, focusFault, inputOf, typedDefaults, type Faults, type Typed } from './fields.tsx'
 import { toast } from './toasts.tsx'
 
 export interface Filter {
@@ -40,6 +40,7 @@ function BulkDialog({ filter, isAway, onClose }: Shown & { readonly filter: Filt
   const [preview, setPreview] = useState<AnswerOf<'createBulk'> | null>(null)
   const [confirmed, setConfirmed] = useState('')
   const [fault, setFault] = useState('')
+  const [faults, setFaults] = useState<Faults>({})
   const names = Object.entries(lifecycle?.operations ?? {})
     .filter(([, one]) => !creates(one))
     .map(([name]) => name)
@@ -59,9 +60,13 @@ function BulkDialog({ filter, isAway, onClose }: Shown & { readonly filter: Filt
       set(value)
       setPreview(null)
       setFault('')
+      setFaults({})
     }
   const ask = async (dryRun: boolean) => {
-    if ('fault' in read) return setFault(read.fault)
+    if ('faults' in read) {
+      setFaults(read.faults)
+      return focusFault(read.faults)
+    }
     try {
       const answer = await api.call('createBulk', {
         body: dryRun ? { ...body, dryRun: true } : { ...body, expected: preview!.total },
@@ -94,7 +99,10 @@ function BulkDialog({ filter, isAway, onClose }: Shown & { readonly filter: Filt
             <select
               id="bulk-operation"
               value={operation}
-              onChange={(event) => change(setOperation)(event.target.value)}
+              onChange={(event) => {
+                change(setOperation)(event.target.value)
+                setTyped(typedDefaults(lifecycle?.operations[event.target.value]?.input ?? null))
+              }}
             >
               <option value="">choose one</option>
               {names.map((name) => (
@@ -102,7 +110,7 @@ function BulkDialog({ filter, isAway, onClose }: Shown & { readonly filter: Filt
               ))}
             </select>
           </div>
-          {schema !== null && <Fields schema={schema} typed={typed} onType={change(setTyped)} />}
+          {schema !== null && <Fields schema={schema} typed={typed} faults={faults} onType={change(setTyped)} />}
           <div className="field">
             <label htmlFor="bulk-rate">Per second</label>
             <input
@@ -124,8 +132,8 @@ function BulkDialog({ filter, isAway, onClose }: Shown & { readonly filter: Filt
           {preview !== null && (
             <div className="preview" role="status">
               <b>
-                {operation} would be asked of {preview.total.toLocaleString('en')} resources;{' '}
-                {preview.allowed.toLocaleString('en')} may do it now.
+                {operation} would be asked of {preview.total.toLocaleString('en')}{' '}
+                {preview.total === 1 ? 'resource' : 'resources'}; {preview.allowed.toLocaleString('en')} may do it now.
               </b>{' '}
               It takes about {Math.ceil(preview.total / Number(perSecond))} s. Among them:{' '}
               {preview.sample

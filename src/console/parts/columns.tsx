@@ -85,7 +85,7 @@ const own: readonly Column[] = [
 ]
 /** Of one type, its name in every row would say nothing. */
 const usualFor = (type: string | null): readonly string[] =>
-  type === null ? ['id', 'type', 'status', 'for', 'run', 'description'] : ['id', 'status', 'for', 'run', 'description']
+  type === null ? ['id', 'status', 'type', 'for', 'run', 'description'] : ['id', 'status', 'for', 'run', 'description']
 
 function RunCell({ run }: { readonly run: NonNullable<Resource['run']> }) {
   return (

@@ -14,7 +14,7 @@ const own: Readonly<Record<string, Schema>> = {
 export function whyNotCreated(lifecycle: Lifecycle | undefined): string | null {
   if (lifecycle === undefined || Object.values(lifecycle.operations).some(creates)) return null
   const bringer = Object.values(lifecycle.relations).find(({ kind }) => kind === 'parent' || kind === 'pair')?.type
-  return `A ${lifecycle.type} is not created by itself: it comes with ${bringer == null ? 'another resource' : `its ${bringer}`}.`
+  return `No ${lifecycle.type} is created by itself: it comes with ${bringer == null ? 'another resource' : `its ${bringer}`}.`
 }
 
 const prefixed = (prefix: string, some: Readonly<Record<string, Schema>>): Readonly<Record<string, Schema>> =>
@@ -34,13 +34,13 @@ function schemaOf(lifecycle: Lifecycle): Schema {
         ? {}
         : { operation: { enum: names, default: names.includes('create') ? 'create' : names[0] } }),
       ...own,
-      ...(parent === undefined ? {} : { parent: { type: 'string', description: `Id of a ${parent.type}.` } }),
+      ...(parent === undefined ? {} : { parent: { type: 'string', description: `Id of one ${parent.type}.` } }),
       ...prefixed('properties', properties?.properties ?? {}),
       ...Object.assign({}, ...inputs.map((input) => prefixed('input', input.properties ?? {}))),
       ...prefixed(
         'links',
         Object.fromEntries(
-          links.map(([name, { type }]) => [name, { type: 'string', description: `Id of a ${type}.` }]),
+          links.map(([name, { type }]) => [name, { type: 'string', description: `Id of one ${type}.` }]),
         ),
       ),
     },
@@ -126,6 +126,7 @@ export function CreateButton({ type }: { readonly type: string }) {
       className="primary"
       refusal={
         refusal ??
+        (type === '' ? 'Choose a type first: what is created is of one.' : null) ??
         (lifecycle === undefined ? `What ${type} is has not been read yet.` : null) ??
         whyNotCreated(lifecycle)
       }

@@ -1,9 +1,15 @@
-// Fields for the input of an operation, made from its schema; what has no simple field is given as JSON.
+// Fields for the input of an operation, made from its schema; what has no simple field is given as JSON. What is wrong with one is said
+// at it.
+import { HomeostatError } from '../../base/errors.ts'
+import { wordsOf } from '../api.ts'
 import type { Schema } from '../lifecycle.ts'
 import { millis } from '../time.ts'
 
 /** What was typed, by name: text, until it is asked for. */
 export type Typed = Readonly<Record<string, string>>
+
+/** What is wrong, by the name of the field; under '' what no field is to blame for. */
+export type Faults = Readonly<Record<string, string>>
 
 const kindOf = ({
   type,
@@ -41,22 +47,23 @@ export const typedDefaults = (schema: Schema | null): Typed =>
     ),
   )
 
-/** The input as the API takes it; a fault in words when it cannot be read. */
+/** The input as the API takes it; all its faults in words when it cannot be read. */
 export function inputOf(
   schema: Schema | null,
   typed: Typed,
-): { readonly input: Record<string, unknown> } | { readonly fault: string } {
+): { readonly input: Record<string, unknown> } | { readonly faults: Faults } {
   const input: Record<string, unknown> = {}
+  const faults: Record<string, string> = {}
   for (const [name, one] of Object.entries(schema?.properties ?? {})) {
     const text = typed[name] ?? ''
     const isRequired = schema?.required?.includes(name) ?? false
     if (text === '') {
-      if (isRequired && one.default === undefined) return { fault: `${name} is needed.` }
+      if (isRequired && one.default === undefined) faults[name] = `${name} is needed.`
       continue
     }
     switch (kindOf(one)) {
       case 'number':
-        if (!Number.isFinite(Number(text))) return { fault: `${name} is to be a number.` }
+        if (!Number.isFinite(Number(text))) faults[name] = `${name} is to be a number.`
         input[name] = Number(text)
         break
       case 'moment':
@@ -69,7 +76,7 @@ export function inputOf(
         try {
           input[name] = JSON.parse(text)
         } catch {
-          return { fault: `${name} is to be JSON, such as ${JSON.stringify(exampleOf(one))}.` }
+          faults[name] = `${name} is to be JSON, such as ${JSON.stringify(exampleOf(one))}.`
         }
         break
       case 'choice':
@@ -77,15 +84,50 @@ export function inputOf(
         input[name] = text
     }
   }
-  return { input }
+  return Object.keys(faults).length > 0 ? { faults } : { input }
 }
+
+/** What each code of the server finds fault with, in the names of our fields. */
+const blamed: Readonly<Record<string, readonly string[]>> = {
+  properties_invalid: ['properties.'],
+  input_invalid: ['input.', ''],
+  request_invalid: [''],
+  link_invalid: ['links.'],
+}
+
+/** What the server refused, at the fields that it names; the whole of it where it names what has no field. */
+export function faultsOf(error: unknown, schema: Schema | null): Faults {
+  const names = Object.keys(schema?.properties ?? {})
+  if (!(error instanceof HomeostatError)) return { '': wordsOf(error) }
+  if (error.code === 'parent_invalid' && names.includes('parent')) return { parent: error.message }
+  const { details, violations } = (error.details ?? {}) as {
+    readonly details?: unknown
+    readonly violations?: readonly { readonly path: string; readonly message: string }[]
+  }
+  const lines = Array.isArray(details)
+    ? details.map(String)
+    : (violations ?? []).map(({ path, message }) => `${path.replace(/^body\./, '')}: ${message}`)
+  const faults: Record<string, string> = {}
+  for (const line of lines) {
+    const [, first, rest, words] = /^([^:.]+)(\.[^:]+)?: (.+)$/s.exec(line) ?? []
+    const name = (blamed[error.code] ?? []).map((prefix) => prefix + first).find((one) => names.includes(one))
+    if (name === undefined || words === undefined) return { '': error.message }
+    faults[name] ??= rest === undefined ? words : `${rest.slice(1)}: ${words}`
+  }
+  return lines.length === 0 ? { '': error.message } : faults
+}
+
+/** Brings the first that is to be mended into sight. */
+export const focusFault = (faults: Faults): void =>
+  document.querySelector<HTMLElement>(`[id="field-${Object.keys(faults)[0] ?? ''}"]`)?.focus()
 
 export function Fields(given: {
   readonly schema: Schema
   readonly typed: Typed
-  readonly onType: (typed: Typed) => void
+  readonly faults?: Faults
+  readonly onType: (typed: Typed, name: string) => void
 }) {
-  const { schema, typed, onType } = given
+  const { schema, typed, onType, faults = {} } = given
   return (
     <>
       {Object.entries(schema.properties ?? {}).map(([name, one]) => (
@@ -95,7 +137,8 @@ export function Fields(given: {
           schema={one}
           isRequired={schema.required?.includes(name) ?? false}
           value={typed[name] ?? ''}
-          onType={(text) => onType({ ...typed, [name]: text })}
+          fault={faults[name]}
+          onType={(text) => onType({ ...typed, [name]: text }, name)}
         />
       ))}
     </>
@@ -113,14 +156,21 @@ function Field(given: {
   readonly schema: Schema
   readonly isRequired: boolean
   readonly value: string
+  readonly fault: string | undefined
   readonly onType: (text: string) => void
 }) {
-  const { name, schema, value, onType } = given
+  const { name, schema, value, fault, onType } = given
   const kind = kindOf(schema)
   const id = `field-${name}`
+  const [, part = '', own = name] = /^(properties\.|input\.|links\.)(.+)$/.exec(name) ?? []
+  const mended = {
+    'aria-invalid': fault !== undefined,
+    'aria-describedby': fault === undefined ? undefined : `${id}-fault`,
+  }
   const label = (
     <label htmlFor={id}>
-      {name}{' '}
+      <span className="quiet">{part}</span>
+      {own}{' '}
       <span className="quiet">
         {kind === 'json' ? 'JSON' : kind}
         {given.isRequired ? '' : ', may be left out'}
@@ -131,8 +181,8 @@ function Field(given: {
     <div className="field">
       {label}
       {kind === 'switch' || kind === 'choice' ? (
-        <select id={id} value={value} onChange={(event) => onType(event.target.value)}>
-          <option value="">{given.isRequired ? 'choose one' : 'as declared'}</option>
+        <select id={id} {...mended} value={value} onChange={(event) => onType(event.target.value)}>
+          <option value="">{given.isRequired ? 'choose one' : 'left out'}</option>
           {(kind === 'switch' ? ['true', 'false'] : (schema.enum ?? [])).map((one) => (
             <option key={String(one)}>{String(one)}</option>
           ))}
@@ -140,6 +190,7 @@ function Field(given: {
       ) : kind === 'json' ? (
         <textarea
           id={id}
+          {...mended}
           rows={2}
           spellCheck={false}
           className="mono"
@@ -150,6 +201,7 @@ function Field(given: {
       ) : (
         <input
           id={id}
+          {...mended}
           type={inputTypeOf(kind, schema)}
           step={kind === 'moment' ? 1 : schema.type === 'number' ? 'any' : undefined}
           autoComplete={schema.format === 'password' ? 'new-password' : undefined}
@@ -158,6 +210,11 @@ function Field(given: {
           max={schema.maximum !== undefined && schema.maximum < 1e9 ? schema.maximum : undefined}
           onChange={(event) => onType(event.target.value)}
         />
+      )}
+      {fault !== undefined && (
+        <small className="fault" role="alert" id={`${id}-fault`}>
+          {fault}
+        </small>
       )}
       {schema.description !== undefined && <small className="quiet">{schema.description}</small>}
     </div>

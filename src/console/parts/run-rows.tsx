@@ -24,7 +24,7 @@ export function RunRows({
     return <Empty title="No run.">Whatever is asked of a resource, and whatever is healed, makes one.</Empty>
   return (
     <Scroll label="Table">
-      <table>
+      <table className="stacks">
         <thead>
           <tr>
             <th>Run</th>
@@ -41,7 +41,7 @@ export function RunRows({
           {items.map((run) => (
             <tr key={run.id}>
               <td>
-                <Link href={address('runs', run.id)} className="mono">
+                <Link href={address('runs', run.id)} className="mono whole">
                   {run.id}
                 </Link>
               </td>

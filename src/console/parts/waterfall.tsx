@@ -4,7 +4,7 @@ import { clockTime, millis, span } from '../time.ts'
 import { useNow } from './bits.tsx'
 import { detailOf } from './words.ts'
 
-type Mark = 'done' | 'failed' | 'running' | 'unknown'
+type Mark = 'done' | 'failed' | 'running' | 'waiting' | 'unknown'
 interface Bar {
   readonly from: number
   readonly to: number
@@ -60,13 +60,15 @@ export function tracksOf(run: Run, at: number): readonly Track[] {
     for (const { name, state } of run.steps)
       if (state === 'undone' && !backward.has(name))
         add(backward, name, { from: failedAt, to: millis(run.endedAt), mark: 'done', words: 'undone' })
+  // Between two attempts nothing is called.
+  const waits = run.state !== 'running' || (run.nextCallAt !== null && millis(run.nextCallAt) > at)
   const running = run.steps.find(({ state }) => state === 'running' || state === 'undoing')
   if (!run.isOver && running !== undefined)
     add(running.state === 'undoing' ? backward : forward, running.name, {
       from,
       to: Math.max(at, from),
-      mark: 'running',
-      words: `under way, attempt ${run.attempt}`,
+      mark: waits ? 'waiting' : 'running',
+      words: waits ? 'nothing is called' : `under way, attempt ${run.attempt}`,
     })
   const track = (name: string, status: string, state: string, bars: readonly Bar[], isUndo: boolean): Track => ({
     name,
@@ -77,7 +79,14 @@ export function tracksOf(run: Run, at: number): readonly Track[] {
   })
   const steps = run.steps.map(({ name, status, state }) => {
     const bars = forward.get(name) ?? []
-    return track(name, status, bars.at(-1)?.mark === 'failed' && run.isOver ? 'failed' : state, bars, false)
+    const last = bars.at(-1)?.mark
+    return track(
+      name,
+      status,
+      last === 'waiting' ? 'waits' : last === 'failed' && run.isOver ? 'failed' : state,
+      bars,
+      false,
+    )
   })
   const undone = run.steps
     .filter(({ name, state }) => backward.has(name) || state === 'undone' || state === 'undoing')
@@ -136,6 +145,7 @@ function wordsOf({ bars }: Track): string {
   if (last === undefined) return ''
   const failed = bars.filter(({ mark }) => mark === 'failed').length
   const took = span(last.to - bars[0]!.from)
+  if (last.mark === 'waiting') return failed > 0 ? `${failed} failed` : ''
   if (last.mark === 'running') return failed > 0 ? `${failed} failed, again now` : 'now'
   return failed > 0 && last.mark === 'done' ? `${took}, ${failed} failed first` : took
 }

@@ -98,7 +98,14 @@ function Next({ resource, planned, settlesWithinMs, found }: NextProps) {
     <div className={`next ${planned === null ? 'none' : ''}`}>
       <Icon name={planned === null ? 'check' : 'clock'} />
       <div>
-        <span className="label">Next, by itself</span>
+        <span className="label">
+          Next, by itself
+          {planned?.at != null && (
+            <>
+              , <Countdown to={planned.at} />
+            </>
+          )}
+        </span>
         {planned === null ? (
           <strong>
             {resource.kind === 'failed'
@@ -106,9 +113,7 @@ function Next({ resource, planned, settlesWithinMs, found }: NextProps) {
               : 'Nothing: it is at rest.'}
           </strong>
         ) : (
-          <strong>
-            {planned.what} {planned.at !== null && <Countdown to={planned.at} />}
-          </strong>
+          <strong>{planned.what}</strong>
         )}
         {settlesWithinMs !== null && settlesWithinMs > 0 && (
           <span className="quiet">At the latest it is settled in {span(settlesWithinMs)}.</span>

@@ -42,7 +42,6 @@ export const consoleRoutes = {
     body: z.strictObject({ name: shape.plainText(80).min(1), search: shape.plainText(2_000) }),
     status: 201,
     answer: view,
-    errors: ['record_conflict'],
   }),
   deleteView: row({
     method: 'DELETE',

@@ -92,7 +92,7 @@ const commonErrors: readonly ErrorCode[] = [
 export const errorsOf = ({ errors, method, idempotent }: Route): ReadonlySet<ErrorCode> =>
   new Set([
     ...errors,
-    ...(method === 'GET' ? [] : (['media_type_unsupported'] as const)),
+    ...(method === 'GET' ? [] : (['media_type_unsupported', 'record_conflict'] as const)),
     ...(idempotent ? (['key_reused'] as const) : []),
     ...commonErrors,
   ])

@@ -91,7 +91,7 @@ export const systemRoutes = {
     words: 'Sends again from an event number on; or, without one, the dead letters.',
     body: z.strictObject({ after: z.number().int().min(0).optional() }).optional(),
     answer: shape.webhook,
-    errors: ['webhook_not_found', 'event_unknown', 'record_conflict'],
+    errors: ['webhook_not_found', 'event_unknown'],
   }),
   pauseWebhook: row({
     method: 'POST',
@@ -101,7 +101,7 @@ export const systemRoutes = {
     words: 'Sends nothing until it is resumed; it then goes on where it was.',
     body: why,
     answer: shape.webhook,
-    errors: ['webhook_not_found', 'record_conflict'],
+    errors: ['webhook_not_found'],
   }),
   resumeWebhook: row({
     method: 'POST',
@@ -111,7 +111,7 @@ export const systemRoutes = {
     words: 'Goes on where it was, at once: also one that waits for its next try.',
     body: why,
     answer: shape.webhook,
-    errors: ['webhook_not_found', 'record_conflict'],
+    errors: ['webhook_not_found'],
   }),
   listDeadLetters: row({
     method: 'GET',

@@ -156,11 +156,16 @@ const isOneOf = (error: unknown, ...some: readonly ErrorCode[]): boolean =>
 
 /** What a handler denies is written down like what is denied before it. */
 async function handled(parts: DispatchParts, call: Call<RouteName>): Promise<unknown> {
+  const handle = handlers[call.name] as unknown as Handler<RouteName>
   try {
-    return await (handlers[call.name] as unknown as Handler<RouteName>)(call)
+    return await handle(call)
   } catch (error) {
     if (isOneOf(error, 'forbidden', 'sign_in_failed')) await noteDenial(parts, call)
-    throw error
+    if (!isOneOf(error, 'record_conflict') || call.isReplay) throw error
+    // The same request was under way, here or in another process, and came first: this one is answered as that one.
+    await call.findReplay()
+    if (!call.isReplay) throw error
+    return handle(call)
   }
 }
 

@@ -1,6 +1,8 @@
 // What somebody meets who writes against the API from another language, by the documents alone: nothing that he sends is taken for something
 // else, and what is refused says what would be right.
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createMemoryBackend } from '../../src/store/memory-store.ts'
+import type { Store } from '../../src/store/store.ts'
 import { adminToken, openShop, type Shop } from './workshop.ts'
 
 let shop: Shop
@@ -45,6 +47,31 @@ test('a create, an operation and a delete that were done before say so', async (
   const remove = { headers: withKey('k-3') }
   const [gone, goneAgain] = await twice(() => shop.ask('DELETE', '/v1/resources/shop.box/b-1', remove))
   expect([gone![1], goneAgain]).toEqual([null, [202, 'true', gone![2]]])
+})
+
+test('the same request many times at once, over a slow store, is done once and answered alike', async () => {
+  const store = createMemoryBackend().open() as Store
+  const readAtOnce = store.record.bind(store)
+  // All of them look for their key before any has written it.
+  store.record = async (kind, key) => {
+    const found = await readAtOnce(kind, key)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    return found
+  }
+  const slow = await openShop({ store })
+  for (const [path, body] of [
+    ['/v1/tokens', { name: 'reader', role: 'viewer' }],
+    ['/v1/views', { name: 'mine', search: 'q=1' }],
+    ['/v1/webhooks', { url: 'https://example.com/hook' }],
+  ] as const) {
+    const once = () => slow.ask('POST', path, { body, headers: { 'idempotency-key': path } })
+    const answers = await Promise.all(Array.from({ length: 6 }, once))
+    const [first, ...others] = [...new Set(answers.map(({ status, text }) => `${status} ${text}`))]
+    expect([first!.slice(0, 3), others]).toEqual(['201', []])
+    expect(answers.filter((one) => one.headers.get('idempotent-replayed') === null)).toHaveLength(1)
+    expect((await slow.ask('GET', path)).json.items).toHaveLength(1)
+  }
+  await slow.close()
 })
 
 test('a run that has ended still tells what it was asked with', async () => {

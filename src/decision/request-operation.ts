@@ -274,7 +274,7 @@ function refuseId(draft: Draft, plan: Plan, id: string): void {
 function findParent(draft: Draft, plan: Plan, given: NewResource): Resource | null {
   if (given.parent === undefined) {
     if (plan.parentType !== null && given.mustHaveParent) {
-      throw new Refusal('parent_invalid', `Every ${plan.type} needs a parent of type ${plan.parentType}.`)
+      throw new Refusal('parent_invalid', `Every ${plan.type} needs a parent of type ${plan.parentType}: give its id.`)
     }
     return null
   }

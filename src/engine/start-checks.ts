@@ -59,9 +59,13 @@ export function requireDrivers(plans: Plans, drivers: ReadonlyMap<string, AnyDri
     }
   }
   if (missing.length === 0) return
-  throw new HomeostatError('driver_missing', `Drivers lack functions that declarations name: ${missing.join(', ')}.`, {
-    details: missing,
-  })
+  throw new HomeostatError(
+    'driver_missing',
+    `Drivers lack functions that declarations name: ${missing.join(', ')}. Add them to the drivers.`,
+    {
+      details: missing,
+    },
+  )
 }
 
 /** Names of the driver functions that a declaration uses: steps that do not ask others, undos, probes. */

@@ -182,7 +182,10 @@ export class Sweeper {
     const entry = resource.ledger.find((one) => one.name === name)
     if (entry === undefined) throw new HomeostatError('orphan_not_found', `The ledger has no orphan '${name}'.`)
     if (!this.#calls.canDestroy(resource.type))
-      throw new HomeostatError('worker_absent', `The driver of ${resource.type} has no sweeper here.`)
+      throw new HomeostatError(
+        'worker_absent',
+        `The driver of ${resource.type} has no sweeper here: destroy it by hand, then write it off.`,
+      )
     return this.#sweep(resource, entry, by, noted)
   }
 

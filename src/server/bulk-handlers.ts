@@ -1,4 +1,5 @@
 // Bulk operations over HTTP: made with a frozen list of targets, looked at, paused, resumed, cancelled.
+import { didYouMeanOf } from '../base/did-you-mean.ts'
 import { isoTime } from '../base/clock.ts'
 import { HomeostatError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
@@ -27,8 +28,13 @@ export const bulkHandlers: Handlers<Names> = {
     const { body, services } = call
     const { filter, operation, reason, perSecond, dryRun, expected } = body
     const plan = call.plan(filter.type)
-    if (!plan.operations.has(operation) || plan.operations.get(operation)!.creates)
-      throw new HomeostatError('operation_unknown', `${plan.type} has no operation '${operation}' for what exists.`)
+    if (!plan.operations.has(operation) || plan.operations.get(operation)!.creates) {
+      const known = [...plan.operations.values()].filter((one) => !one.creates).map((one) => one.name)
+      throw new HomeostatError(
+        'operation_unknown',
+        `${plan.type} has no operation '${operation}' for what exists. ${didYouMeanOf(operation, known)}`,
+      )
+    }
     const asked = plan.operations.get(operation)!
     if (asked.input !== null)
       refuseUnknown('input_invalid', `The input of ${operation} of ${plan.type} does not`, asked.input, body.input)
@@ -202,7 +208,10 @@ async function turn(
   const { value, version } = await found(call, call.parameters.bulk)
   if (call.replayed === null) {
     if (value.state === 'done' || value.state === 'cancelled')
-      throw new HomeostatError('bulk_over', `The bulk operation is ${value.state}.`)
+      throw new HomeostatError(
+        'bulk_over',
+        `The bulk operation is ${value.state}: nothing of it is left to change. Begin another.`,
+      )
     const next = { ...value, state, endedAt: state === 'cancelled' ? clock.now() : null }
     const reason = (call.body as { readonly reason?: string } | null | undefined)?.reason
     await call.write([objects.change('bulk', value.id, version, next)], { target: `bulk/${value.id}`, reason })

@@ -88,7 +88,10 @@ export const consoleHandlers: Handlers<Names> = {
     const no = Number(call.parameters.worker)
     const found = (await engine.workers()).find((one) => one.no === no)
     if (found === undefined || found.state !== 'live')
-      throw new HomeostatError('worker_not_found', `No worker ${call.parameters.worker} is alive.`)
+      throw new HomeostatError(
+        'worker_not_found',
+        `No worker ${call.parameters.worker} is alive. GET /v1/workers names those that are.`,
+      )
     const before = await objects.get('drain', padded(no))
     const { reason } = call.body
     if (before === null) {

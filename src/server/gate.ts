@@ -74,7 +74,10 @@ export class Gate {
       const principal =
         token === undefined ? null : (this.#byStep(token) ?? (await this.#byCredential(`token ${sha256(token)}`)))
       if (principal !== null) return principal
-      throw new HomeostatError('unauthenticated', 'The token is not valid: it is unknown, expired or revoked.')
+      throw new HomeostatError(
+        'unauthenticated',
+        'The token is not valid: it is unknown, expired or revoked. Use another.',
+      )
     }
     const session = this.sessionOf(cookie)
     if (session !== null) {

@@ -15,7 +15,8 @@ const linesMax = 100_000
 export async function importLines(call: Call<'importResources'>): Promise<Answer<Routes['importResources']>> {
   call.plan(call.parameters.type)
   const lines = (call.body as unknown as string).split('\n')
-  if (lines.length > linesMax) throw new HomeostatError('limit_exceeded', `At most ${linesMax} lines at a time.`)
+  if (lines.length > linesMax)
+    throw new HomeostatError('limit_exceeded', `At most ${linesMax} lines at a time: send them in parts.`)
   const refused: { line: number; code: string; message: string }[] = []
   let imported = 0
   for (let begin = 0; begin < lines.length; begin += atOnce) {

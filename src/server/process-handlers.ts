@@ -105,5 +105,5 @@ const optionsOf = ({ version, dev: switches }: Services) => ({ version, dev: swi
 
 function dev({ services }: Call): DevSwitches {
   if (services.dev !== null) return services.dev
-  throw new HomeostatError('route_not_found', 'This server is not in development mode.')
+  throw new HomeostatError('route_not_found', 'This server is not in development mode: serve --dev begins it.')
 }

@@ -65,7 +65,10 @@ export class Rehearsals {
   #once<T>(name: string, cost: number, work: (rehearser: Rehearser) => Promise<T>): Promise<T> {
     const open = this.#open
     if (open === null)
-      throw new HomeostatError('rehearsal_absent', 'This server was put together without an invented world.')
+      throw new HomeostatError(
+        'rehearsal_absent',
+        'This server was put together without an invented world: ask one that createServer of homeostat/server made.',
+      )
     const known = this.#known.get(name)
     if (known !== undefined) return known as Promise<T>
     this.#limiter.demand('all', { cost, what: 'rehearsals' })

@@ -136,7 +136,8 @@ export const resourceHandlers: Handlers<Names> = {
     const isForced = force === 'true'
     if (isForced) {
       demand(call.principal, 'force')
-      if (reason === undefined) throw new HomeostatError('reason_required', 'A forced delete needs a reason.')
+      if (reason === undefined)
+        throw new HomeostatError('reason_required', 'A forced delete needs a reason: give `reason` in the query.')
     }
     const operation = removalOf(call.plan(type))
     const command = { ...request(call, type, id, operation, undefined), force: isForced, reason }

@@ -30,7 +30,7 @@ export function healingCommands(program: Command): void {
   policy.command('show', { isDefault: true }).description('as they are now').action(asking(healing))
   policy
     .command('mode')
-    .description('how a status is healed: auto, approve (a person asks for each), or off')
+    .description('how a status is healed: auto, approve (when a person says so), or off')
     .argument('<type>')
     .argument('<status>')
     .argument('<mode>', 'auto, approve or off')

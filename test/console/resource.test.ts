@@ -189,7 +189,10 @@ test('a status is set by hand with a reason and the name typed, and the timeline
   await visitor.confirm('Set status', { name: 'search' })
   await visitor.closes()
   await visitor.stands('Error')
-  await visitor.sees(/the array lost it/)
+  await visitor.sees(/It says: Set to Error by .*: the array lost it/)
+  await visitor.sees(/status set by hand: the array lost it; Available to Error/)
+  // It is no failure.
+  expect(await visitor.page.getByText('Last failure').count()).toBe(0)
   visitor.hasMade('setStatus')
 })
 

@@ -50,7 +50,7 @@ afterAll(() => {
 
 test('what the first page and a stuck volume look like', async () => {
   const { scene, visitor } = stage
-  await visitor.page.setViewportSize({ width: 1120, height: 600 })
+  await visitor.page.setViewportSize({ width: 1280, height: 780 })
   for (const scheme of ['light', 'dark'] as const) {
     await visitor.go('/')
     await visitor.sees('no space left in pool ssd-2')
@@ -68,7 +68,7 @@ test(
   'a cluster is created, a step is broken and rolled back, the engine is killed and returns, healing goes on, and why is explained',
   async () => {
     const { scene, visitor } = stage
-    await visitor.page.setViewportSize({ width: 1120, height: 600 })
+    await visitor.page.setViewportSize({ width: 1200, height: 720 })
 
     await createCluster('web', { master: 1, worker: 3 })
     await visitor.stands('Active')
@@ -114,7 +114,7 @@ test(
     await visitor.sees(/taken over where it stood \(its worker is gone\)/)
     await scene.api.call('clearFaults', {})
     await visitor.stands('Active')
-    await visitor.sees(/create has ended; Starting → Active/)
+    await visitor.sees(/create has ended; Starting to Active/)
     await visitor.page.locator('.tabs').scrollIntoViewIfNeeded()
     await picture('story-6-healed')
 
@@ -134,5 +134,5 @@ test('on a phone', async () => {
   await visitor.go('/')
   await visitor.sees('no space left in pool ssd-2')
   await picture('phone-dark', 'dark')
-  await visitor.page.setViewportSize({ width: 1120, height: 600 })
+  await visitor.page.setViewportSize({ width: 1200, height: 720 })
 })

@@ -111,7 +111,13 @@ function JobPage({ id }: { readonly id: string }) {
                             {one.state}
                           </Tag>
                         </td>
-                        <td>{one.run !== null && <Link href={address('runs', one.run)}>{one.run}</Link>}</td>
+                        <td>
+                          {one.run !== null && (
+                            <Link href={address('runs', one.run)} className="mono whole">
+                              {one.run}
+                            </Link>
+                          )}
+                        </td>
                         <td className="prose">{one.message}</td>
                       </tr>
                     ))}

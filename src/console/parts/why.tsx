@@ -7,7 +7,7 @@ import { useAct } from './act.tsx'
 import { AskButton, At, Copy, Countdown, Panel, Read, Tag } from './bits.tsx'
 import { Icon } from './icon.tsx'
 import { foundWords } from '../../protocol/found-words.ts'
-import { detailOf } from './words.ts'
+import { detailOf, eventTone } from './words.ts'
 
 /** Moments within a sentence, as people read them. */
 const isoPattern = /(\d{4}-\d\d-\d\dT[\d:.]+Z)/
@@ -28,6 +28,8 @@ export function WhyPanel({ resource, events }: { readonly resource: Resource; re
   const found = why.data?.stuck ?? undefined
   const failure = events.find(
     (event) =>
+      // Who sets a status by hand, or forces a delete, gives a reason, too.
+      eventTone(event) === 'bad' &&
       detailOf(event).reason !== undefined &&
       (resource.run === null ? event.to === resource.status : event.run === resource.run.id),
   )

@@ -20,6 +20,6 @@ export function eventTone(event: Event): 'bad' | 'good' | 'heal' | 'plain' {
   return kind === 'landed' ? 'good' : 'plain'
 }
 
-/** What happened and what became of the status, in one line. */
+/** What happened and what became of the status, in one line. Without an arrow: the font that we serve has none, nor has every machine. */
 export const eventStory = (event: Pick<Event, 'kind' | 'detail' | 'from' | 'to'>): string =>
-  event.from === event.to ? eventWords(event) : `${eventWords(event)}; ${pathWords(event)}`
+  event.from === event.to ? eventWords(event) : `${eventWords(event)}; ${pathWords(event).replace(' → ', ' to ')}`

@@ -310,7 +310,10 @@ export const resourceRoutes = {
     words: 'Runs of all resources: those under way, then the ended ones, newest first.',
     query: z.strictObject({
       ...paging,
-      state: z.enum(['waiting', 'running', 'parked', 'live', 'ended']).optional(),
+      state: z
+        .enum([...shape.runState.options, 'live', 'ended'])
+        .optional()
+        .describe('Live: those under way. Ended: the others, however they did.'),
       type: shape.typeName.optional(),
     }),
     answer: pageOf(shape.run),

@@ -111,23 +111,16 @@ export const cloudEvent = z
   })
   .meta({ id: 'CloudEvent', description: 'CloudEvents 1.0, structured mode.' })
 
+const endedStates = ['succeeded', 'failed', 'cancelled', 'preempted', 'healed', 'forced'] as const
+export const runState = z.enum(['waiting', 'running', 'parked', ...endedStates])
+
 export const run = z
   .object({
     id: z.string(),
     resource: ref,
     operation: z.string(),
     kind: z.enum(['operation', 'heal', 'drift']),
-    state: z.enum([
-      'waiting',
-      'running',
-      'parked',
-      'succeeded',
-      'failed',
-      'cancelled',
-      'preempted',
-      'healed',
-      'forced',
-    ]),
+    state: runState,
     isOver: z.boolean(),
     status: z.string().describe('The status of the resource: now, or when the run ended.'),
     by: z.string(),

@@ -78,10 +78,11 @@ async function ofRun<Done extends { readonly begun: number }>(doing: Promise<Don
   return { ...(await doing), begun }
 }
 
-const isOfLive = (state: string | undefined): boolean => state !== undefined && state !== 'ended'
+const liveStates: ReadonlySet<string | undefined> = new Set(['live', 'waiting', 'running', 'parked'])
+const isOfLive = (state: string | undefined): boolean => liveStates.has(state)
 
 const beginning = (state: string | undefined): RunsFrom =>
-  state === 'ended' ? { endedBefore: Number.MAX_SAFE_INTEGER } : { liveAfter: 0 }
+  state === undefined || isOfLive(state) ? { liveAfter: 0 } : { endedBefore: Number.MAX_SAFE_INTEGER }
 
 const tokenOf = (from: RunsFrom): string => ('liveAfter' in from ? `l${from.liveAfter}` : `e${from.endedBefore}`)
 

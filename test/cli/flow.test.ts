@@ -30,7 +30,11 @@ const expected: readonly (readonly [line: string, exit: number, ...shown: RegExp
   ['homeostat why big', 0, /sahara\.cluster big is \w+ \(transitional\)/, /Next: /],
   ['homeostat fault clear', 0],
   ['homeostat wait big', 0, /create succeeded|is Active/, /sahara\.cluster\/big is Active\./],
-  ['homeostat history big', 0, /resumed .* its worker is gone; it goes on, after asking whether the cut call happened/],
+  [
+    'homeostat history big',
+    0,
+    /resumed .*\(its worker is gone\); it goes on, after asking whether the cut call happened/,
+  ],
   ['homeostat healing', 0, /sahara\.cluster +\w+ +its worker is gone +\d/],
   ['homeostat fault set hang', 0, /is set: hang/],
   ['homeostat rm web', 0, /delete accepted/, /it is Deleting/],

@@ -81,6 +81,26 @@ test('a run that has ended still tells what it was asked with', async () => {
   expect([ended.isOver, ended.input]).toEqual([true, { size: 2 }])
 })
 
+test('runs are listed by how they ended', async () => {
+  await made('b-1')
+  shop.hands.held.add('fold')
+  const { run } = (await make('b-2')).json
+  await shop.ask('POST', `/v1/runs/${run.id}:cancel`, { body: { reason: 'test' } })
+  shop.hands.let('fold')
+  await shop.ask('GET', `/v1/runs/${run.id}?wait=30`)
+  const ids = async (state: string) =>
+    (await shop.ask('GET', `/v1/runs?state=${state}`)).json.items.map(
+      ({ resource }: { resource: { id: string } }) => resource.id,
+    )
+  expect([await ids('succeeded'), await ids('cancelled'), await ids('failed'), await ids('live')]).toEqual([
+    ['b-1'],
+    ['b-2'],
+    [],
+    [],
+  ])
+  expect(await refusal('/v1/runs?state=faild')).toContain('400 request_invalid')
+})
+
 test('a delete of what is gone that succeeds is in the audit once, and its repetition says what it is', async () => {
   await shop.ask('POST', '/v1/resources/shop.shelf', { body: { id: 's' } })
   const { run } = (await shop.ask('POST', '/v1/resources/shop.tray', { body: { id: 't', parent: 's' } })).json

@@ -12,6 +12,7 @@ import type { StoreWatch } from './faulty-store.ts'
 import { RuleJudge } from './rule-judge.ts'
 import { Seen } from './seen.ts'
 import type { Timeline } from './simulated-clock.ts'
+import { StateChecks } from './state-checks.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 import { SituationCounts, type Situation } from './situations.ts'
 import type { About } from './story.ts'
@@ -63,6 +64,7 @@ export class Checkers implements StoreWatch {
   lastCommitAt: Millis = 0
   readonly #parts: CheckersParts
   readonly #events: EventChecks
+  readonly #states: StateChecks
   /** Resources that were imported into a breach: rules bind from their first change on. */
   readonly #excused = new Set<No>()
   readonly #outOfReach = new Set<SimulatedProcess>()
@@ -77,6 +79,7 @@ export class Checkers implements StoreWatch {
     this.seen = new Seen(parts.judgement.plans)
     this.calls = new CallChecks(this, parts.isFar)
     this.#events = new EventChecks(this, parts.judgement)
+    this.#states = new StateChecks(this)
   }
 
   get now(): Millis {
@@ -134,6 +137,7 @@ export class Checkers implements StoreWatch {
     if (this.isQuiet) this.#judgeQuiet(batch)
     for (const write of batch.writes) this.#judgeWrite(write)
     this.#events.judge(process, batch, at)
+    this.#states.judge(batch)
     for (const { after } of batch.writes) this.seen.take(after, at, process)
     this.#judgeKeys(batch)
     for (const { kind, text } of batch.incidents) {

@@ -104,6 +104,8 @@ export class SimulatedClient {
       return
     }
     asked.answer = decision
+    if (!decision.accepted && (decision.changes?.writes.length ?? 0) > 0)
+      this.#checkers.fail('G2', `${words(asked.command)} was refused, and yet something of it was written`)
     if (decision.accepted) this.#acknowledge(asked, decision)
     else if (decision.rejection.code === 'rule_breached') this.#checkers.situations.saw('rule refused')
   }

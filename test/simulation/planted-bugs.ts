@@ -141,6 +141,78 @@ export const plantedBugs: readonly PlantedBug[] = [
     scenarios: ['box life', 'boxes'],
     breaks: ['S4'],
   },
+  {
+    name: 'a timer goes on where it is not declared to run',
+    changes: [
+      {
+        file: 'decision/timers.ts',
+        from: 'if (!timer.in.has(after.status)) continue',
+        to: 'if (!timer.in.has(after.status) && after.timers[timer.name] === undefined) continue',
+      },
+    ],
+    scenarios: ['pair life', 'pairs', 'boxes'],
+    breaks: ['timers'],
+  },
+  {
+    name: 'what waits its turn is forgotten when the run before it is interrupted',
+    changes: [
+      {
+        file: 'decision/begin-run.ts',
+        from: 'const freed = draft.change(resource, { ledger:',
+        to: 'const freed = draft.change(resource, { queue: [], ledger:',
+      },
+    ],
+    scenarios: ['job life', 'lab'],
+    breaks: ['G2'],
+  },
+  {
+    name: 'an event tells the state before the one that it led to',
+    changes: [
+      {
+        file: 'decision/draft.ts',
+        from: '      revision: resource.revision,',
+        to: "      revision: resource.revision - (kind === 'landed' ? 1 : 0),",
+      },
+    ],
+    scenarios: ['readme life'],
+    breaks: ['S11'],
+  },
+  {
+    name: 'what is moved to where it can stay is held on',
+    changes: [
+      {
+        file: 'decision/landing.ts',
+        from: "holder: stays ? item.holder : plan.kinds.get(to) === 'transitional' ? holder : null,",
+        to: 'holder: stays ? item.holder : holder,',
+      },
+    ],
+    scenarios: ['box life'],
+    breaks: ['G1'],
+  },
+  {
+    name: 'a run that interrupts another takes the status on the way for where it came from',
+    changes: [
+      {
+        file: 'decision/begin-run.ts',
+        from: 'return preempt(draft, plan, resource, asked, input, busy.previous)',
+        to: 'return preempt(draft, plan, resource, asked, input, resource.status)',
+      },
+    ],
+    scenarios: ['readme two at once', 'lab'],
+    breaks: ['G1'],
+  },
+  {
+    name: 'what is refused leaves something behind in the commit of its neighbours',
+    changes: [
+      {
+        file: 'decision/decide.ts',
+        from: 'changes: keepEvidence(draft, code) }',
+        to: 'changes: draft.writes.length > 0 ? draft.changes() : keepEvidence(draft, code) }',
+      },
+    ],
+    scenarios: ['ovc', 'boxes'],
+    breaks: ['G2', 'G5', 'S11'],
+  },
   // Servers that keep less than they promise.
   {
     name: 'snapshot: what was read is checked before the lock is had, in the same statement',

@@ -176,10 +176,13 @@ async function enter(
 ): Promise<Principal> {
   const entering = { authorization: incoming.header('authorization'), cookie: incoming.header('cookie') }
   const isKnown = entering.authorization !== undefined || entering.cookie !== undefined
-  if (!isKnown || entering.authorization !== undefined) addressLimiter.demand(incoming.address)
+  // Whoever looks after the process comes from the address of a proxy or a node, with everybody else's requests: he has a rate of his own.
+  const isProbe = name === 'livez' || name === 'readyz'
+  if (!isKnown || entering.authorization !== undefined)
+    addressLimiter.demand(isProbe ? `probe ${incoming.address}` : incoming.address)
   const { gate } = services
   const principal = await (name === 'metrics' ? gate.enterToMeasure(entering) : gate.enter(entering))
-  if (principal.via !== 'nobody') limiter.demand(`${principal.tenant} ${principal.name}`)
+  if (principal.via !== 'nobody' && !isProbe) limiter.demand(`${principal.tenant} ${principal.name}`)
   return principal
 }
 

@@ -235,3 +235,20 @@ test('who asks for a stream of events gets one, whatever else he would take', as
   expect(await kind('application/json;q=0.5, text/event-stream')).toBe('text/event-stream')
   expect(await kind('Application/JSON')).toBe('application/json')
 })
+
+test('whether the process is well is answered to who asks from an address that has asked too much', async () => {
+  const busy = await openShop({ server: { rate: { perSecond: 0.001, burst: 3 } } })
+  const statuses = async (path: string, token: string | null) =>
+    Promise.all(Array.from({ length: 3 }, async () => (await busy.ask('GET', path, { token })).status))
+  await statuses('/v1/views', adminToken)
+  const refused = await busy.ask('GET', '/v1/views')
+  expect([refused.status, refused.json.code, Number(refused.headers.get('retry-after')) > 0]).toEqual([
+    429,
+    'rate_limited',
+    true,
+  ])
+  expect(await statuses('/livez', null)).toEqual([200, 200, 200])
+  // Not without end, either.
+  expect((await busy.ask('GET', '/readyz', { token: null })).status).toBe(429)
+  await busy.close()
+})

@@ -59,6 +59,16 @@ test('what is found stuck is healed as declared; input of one’s own is played,
   await visitor.type(/^Input/, '{"size":0}')
   await page.keyboard.press('Enter')
   await page.locator('.moments .answered', { hasText: 'refused' }).waitFor()
+  // What cannot be read stays where it was typed, to be mended.
+  await visitor.type(/^Input/, '{"size":9')
+  await page.keyboard.press('Enter')
+  await visitor.sees(/'input' cannot be read: it is no JSON/)
+  const field = page.locator('#play-input:focus')
+  expect(await field.inputValue()).toBe('{"size":9')
+  await field.pressSequentially('}')
+  await page.keyboard.press('Enter')
+  await page.locator('.moments .written', { hasText: 'extend' }).first().waitFor()
+  for (const text of await visitor.complaints(1)) expect(text).toMatch(/400.*rehearsal/)
 })
 
 test(

@@ -59,6 +59,11 @@ function Stage({ lifecycle }: { readonly lifecycle: Lifecycle }) {
   const { question, operation, stuck, strike, moment } = useQuestion(lifecycle)
   const query = { ...question, ...(strike === undefined ? {} : { strike }) }
   const played = useCall('rehearse', { path: { type }, query }, { keep: true })
+  // What somebody typed stays to be mended, also when it could not be played.
+  const shown = (name: 'properties' | 'input') =>
+    question[name] ?? (played.data?.[name] == null ? undefined : JSON.stringify(played.data[name]))
+  const properties = shown('properties')
+  const input = shown('input')
   return (
     <>
       <Panel
@@ -103,12 +108,8 @@ function Stage({ lifecycle }: { readonly lifecycle: Lifecycle }) {
           {played.data !== undefined && operation !== undefined && (
             <From lifecycle={lifecycle} operation={operation} from={played.data.from} />
           )}
-          {played.data !== undefined && (
-            <>
-              <Values name="properties" value={played.data.properties} />
-              {played.data.input !== null && <Values name="input" value={played.data.input} />}
-            </>
-          )}
+          {properties !== undefined && <Values name="properties" shown={properties} />}
+          {input !== undefined && <Values name="input" shown={input} />}
         </div>
       </Panel>
       <Read from={played}>
@@ -144,15 +145,14 @@ function From({ lifecycle, operation, from }: { lifecycle: Lifecycle; operation:
 }
 
 /** Invented from the schema, unless somebody says otherwise. */
-function Values({ name, value }: { readonly name: 'properties' | 'input'; readonly value: unknown }) {
-  const shown = JSON.stringify(value)
+function Values({ name, shown }: { readonly name: 'properties' | 'input'; readonly shown: string }) {
   const [typed, type] = useState<string | null>(null)
   return (
     <form
       className="field grow"
       onSubmit={(event) => {
         event.preventDefault()
-        set({ [name]: typed, strike: null, moment: null })
+        if (typed !== null) set({ [name]: typed, strike: null, moment: null })
         type(null)
       }}
     >

@@ -104,7 +104,7 @@ export default function Audit() {
                 <Empty title="Nothing fits.">No entry of the whole audit contains it. Take a part of it away.</Empty>
               )
             return (
-              <Table heads={['When', 'Who', 'What', 'Target', 'Outcome', 'Why']}>
+              <Table className="stacks" heads={['When', 'Who', 'What', 'Target', 'Outcome', 'Why']}>
                 {items.map((one) => (
                   <tr key={one.n}>
                     <td>

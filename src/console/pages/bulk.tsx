@@ -98,7 +98,7 @@ function JobPage({ id }: { readonly id: string }) {
             <Progress job={data} />
             <Read from={targets}>
               {({ pages }) => (
-                <Table heads={['Resource', 'State', 'Run', 'Why not']}>
+                <Table className="stacks" heads={['Resource', 'State', 'Run', 'Why not']}>
                   {pages
                     .flatMap(({ items }) => items)
                     .map((one) => (

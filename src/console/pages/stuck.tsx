@@ -114,7 +114,7 @@ export default function Stuck() {
             sorted.map(({ cause, tone, all, members }) => (
               <Panel key={cause} title={cause} note={<Tag tone={tone}>{members.length}</Tag>}>
                 <Scroll label="Table">
-                  <table className="causes">
+                  <table className="causes stacks">
                     <thead>
                       <tr>
                         <th>Resource</th>
@@ -141,7 +141,7 @@ export default function Stuck() {
                           </td>
                           <td>
                             {resource.run === null ? (
-                              <span className="quiet">none</span>
+                              <span className="quiet">no run</span>
                             ) : (
                               `${resource.run.operation}, ${resource.run.step ?? ''}, attempt ${resource.run.attempt}`
                             )}

@@ -29,8 +29,7 @@ import type { AnyDriver } from './run-step.ts'
 import type { RunView } from './run-view.ts'
 import { RunWaiter } from './run-waiter.ts'
 import { plansOf, requireDrivers } from './start-checks.ts'
-import { declaredBy, findStrangers, kindsFor, moveStrangers, type Stranger } from './strangers.ts'
-import { keepOrders, StepOrders } from './step-orders.ts'
+import { declaredBy, kindsFor, lookForStrangers, settleStrangers } from './strangers.ts'
 import type { Stray } from './strays.ts'
 import type { SweepNoted } from './sweeper.ts'
 import { Tenure } from './tenure.ts'
@@ -143,25 +142,24 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
     if (this.#state !== 'new') throw new HomeostatError('engine_stopped', 'An engine is started once. Create another.')
     this.#state = 'starting'
     await this.store.useKinds(kindsFor(this.plans), declaredBy(this.plans))
-    const orders = await StepOrders.of(this.store)
-    const strangers = await findStrangers(this.plans, this.store, this.settings.moved, orders)
+    const found = await lookForStrangers(this.plans, this.store, this.settings.moved)
     await this.#beginTenure()
-    if (strangers.length > 0) await this.#moveOrStop(strangers, orders)
-    await keepOrders(this.store, this.plans, orders)
+    try {
+      await settleStrangers({ plans: this.plans, store: this.store, door: this.#door }, found, this.settings.moved)
+    } catch (error) {
+      await this.stop()
+      throw error
+    }
+    this.#serve()
     this.#waiter.start()
     this.#stopListening = this.store.onChange(() => this.#changed())
     this.#listener.start()
     this.#state = 'running'
   }
 
-  async #moveOrStop(strangers: readonly Stranger[], orders: StepOrders): Promise<void> {
-    try {
-      const context = { plans: this.plans, store: this.store, door: this.#door, orders }
-      await moveStrangers(context, strangers, this.settings.moved)
-    } catch (error) {
-      await this.stop()
-      throw error
-    }
+  /** Not before strangers are moved: what stands at a step that is another now must not be carried on. */
+  #serve(): void {
+    if (this.#state === 'starting' || this.#state === 'running') this.#tenure?.serve()
   }
 
   /** Takes on no more work: waits for calls under way, gives the runs to other workers. It still answers, until it is stopped. */
@@ -332,7 +330,7 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
     if (this.#state === 'stopping' || this.#state === 'stopped') return tenure.stop(0)
     this.#door.reborn(no)
     this.#tenure = tenure
-    tenure.serve()
+    if (this.#state === 'running') tenure.serve()
   }
 
   /** Does the store answer at once? A far one's answer is not waited for, nor its failure: the next call will meet it. */

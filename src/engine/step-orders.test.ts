@@ -1,4 +1,5 @@
 // A declaration whose steps were changed meets runs that stand in the middle of the former ones.
+import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { resourceType } from '../lifecycle/lifecycle.ts'
@@ -35,6 +36,7 @@ async function started(
   steps: readonly string[],
   options: Partial<EngineSettings> = {},
   hanging = '',
+  through = (store: Store): Store => store,
 ): Promise<{ engine: Engine; called: string[] }> {
   const called: string[] = []
   const driver = Object.fromEntries(
@@ -47,7 +49,7 @@ async function started(
     ]),
   )
   const engine = createEngine({
-    store: far(backend.open() as unknown as Store),
+    store: through(far(backend.open() as unknown as Store)),
     lifecycles: [thingsWith(steps)],
     drivers: { 'steps.thing': driver },
     options: { stopPatienceMs: 10, ...options },
@@ -57,8 +59,7 @@ async function started(
 }
 
 /** A store with a run that stands at the second of its steps. */
-async function inTheMiddle(): Promise<{ backend: MemoryBackend; run: string }> {
-  const backend = createMemoryBackend()
+async function inTheMiddle(backend = createMemoryBackend()): Promise<{ backend: MemoryBackend; run: string }> {
   const { engine, called } = await started(backend, ['disk', 'server'], {}, 'server')
   await engine.create('steps.thing', { id: 'one', properties: {} }, { by: 'ann' })
   await expect.poll(() => called).toEqual(['disk', 'server'])
@@ -106,4 +107,40 @@ test('a step after the one where a run stands may come, and is carried out; so i
   const former = await started(again.backend, ['disk', 'server'])
   expect(await former.engine.waitForRun(again.run, { timeoutMs: 10_000 })).toMatchObject({ state: 'succeeded' })
   await former.engine.stop()
+})
+
+test('nothing is called for those that are moved, however long they take to be found', async () => {
+  const { backend } = await inTheMiddle()
+  const slow = (store: Store): Store => {
+    const list = store.list.bind(store)
+    store.list = async (query) => {
+      await setTimeout(200)
+      return list(query)
+    }
+    return store
+  }
+  const moved = { 'steps.thing': { Making: 'Bad' } }
+  const { engine, called } = await started(backend, ['address', 'disk', 'server'], { moved }, '', slow)
+  expect(await engine.get('steps.thing', 'one')).toMatchObject({ status: 'Bad', run: null })
+  expect(called).toEqual([])
+  await engine.stop()
+})
+
+test('a process with other steps that starts and begins runs in the middle of this start is seen', async () => {
+  const backend = createMemoryBackend()
+  const together = (store: Store): Store => {
+    const commit = store.commit.bind(store)
+    store.commit = async (batch) => {
+      store.commit = commit
+      await inTheMiddle(backend)
+      return commit(batch)
+    }
+    return store
+  }
+  await expect(started(backend, ['address', 'disk', 'server'], {}, '', together)).rejects.toMatchObject({
+    code: 'lifecycle_missing',
+  })
+  // Its own steps were not kept: the former ones still are.
+  const { engine } = await started(backend, ['disk', 'server'])
+  await engine.stop()
 })

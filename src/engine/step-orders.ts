@@ -6,7 +6,6 @@ import { emptyBatch, type Store, type StoredRecord } from '../store/store.ts'
 
 const kind = 'steps'
 const pageSize = 500
-const triesMost = 10
 
 /** Names of steps by operation, in the order of their names: stores need not keep the order of an object's. */
 type Orders = readonly (readonly [operation: string, steps: readonly string[]])[]
@@ -63,10 +62,4 @@ function ordersOf(plan: Plan): Written {
   const made = { orders, text: JSON.stringify(orders) }
   written.set(plan, made)
   return made
-}
-
-/** What this process knows is what the next one compares with. */
-export async function keepOrders(store: Store, plans: Plans, read?: StepOrders): Promise<void> {
-  for (let tries = 0, orders = read; tries < triesMost; tries++, orders = undefined)
-    if (await (orders ?? (await StepOrders.of(store))).keep(store, plans)) return
 }

@@ -5,7 +5,7 @@ import type { Resource } from '../decision/state.ts'
 import type { Plans } from '../lifecycle/plan.ts'
 import type { Declared, KindOf, Store } from '../store/store.ts'
 import type { Door } from './door.ts'
-import type { StepOrders } from './step-orders.ts'
+import { StepOrders } from './step-orders.ts'
 
 /** By type: the declared status to which resources go that stand in one that is not, or whose step is not declared. */
 export type Moved = Readonly<Record<string, Readonly<Record<string, string>>>>
@@ -37,8 +37,35 @@ export function kindsFor(plans: Plans): KindOf {
 export const declaredBy = (plans: Plans): readonly Declared[] =>
   plans.all.flatMap(({ type, kinds }) => [...kinds.keys()].map((status) => ({ type, status })))
 
-/** All that stand where no way is known; throws when the mapping does not say where one of them goes. */
-export async function findStrangers(
+/** What a start finds, and the steps that processes before it knew. */
+export interface Found {
+  readonly strangers: readonly Stranger[]
+  readonly orders: StepOrders
+}
+
+/** Throws when the mapping does not say where a stranger goes. */
+export async function lookForStrangers(plans: Plans, store: Store, moved: Moved): Promise<Found> {
+  const orders = await StepOrders.of(store)
+  return { strangers: await findStrangers(plans, store, moved, orders), orders }
+}
+
+/** Puts strangers where the mapping says, and keeps the steps of these declarations for those who start next. */
+export async function settleStrangers(
+  context: { readonly plans: Plans; readonly store: Store; readonly door: Door },
+  first: Found,
+  moved: Moved,
+): Promise<void> {
+  const { plans, store } = context
+  for (let { strangers, orders } = first; ;) {
+    if (strangers.length > 0) await moveStrangers({ ...context, orders }, strangers, moved)
+    if (await orders.keep(store, plans)) return
+    // Another process has kept its own meanwhile, and may have begun runs by them.
+    ;({ strangers, orders } = await lookForStrangers(plans, store, moved))
+  }
+}
+
+/** All that stand where no way is known. */
+async function findStrangers(
   plans: Plans,
   store: Store,
   moved: Moved,
@@ -68,7 +95,7 @@ const wrongMove = (to: string | undefined): string =>
   to === undefined ? '' : `; \`moved\` sends them to ${to}, which is not declared either`
 
 /** Puts them where the mapping says. Their runs are closed, their epochs raised, and the history tells it. */
-export async function moveStrangers(
+async function moveStrangers(
   context: { readonly plans: Plans; readonly store: Store; readonly door: Door; readonly orders: StepOrders },
   strangers: readonly Stranger[],
   moved: Moved,

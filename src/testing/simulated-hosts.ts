@@ -3,7 +3,8 @@ import { seededRandom } from '../base/random.ts'
 import type { Command } from '../decision/command.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { EngineSettings } from '../engine/options.ts'
-import { keepOrders } from '../engine/step-orders.ts'
+import { StepOrders } from '../engine/step-orders.ts'
+import type { Plans } from '../lifecycle/plan.ts'
 import type { Store } from '../store/store.ts'
 import type { Checkers } from './checkers.ts'
 import { mixed, type Stream } from './choices.ts'
@@ -210,3 +211,6 @@ export class Hosts {
     return survivor.process
   }
 }
+
+const keepOrders = async (store: Store, plans: Plans): Promise<unknown> =>
+  (await StepOrders.of(store)).keep(store, plans)

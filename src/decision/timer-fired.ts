@@ -1,14 +1,14 @@
 // A timer is due: the operation it names is asked for, in the same commit that moves the timer on.
 import type { Plan, TimerPlan } from '../lifecycle/plan.ts'
 import { attempt } from './attempt.ts'
-import { beginRun, nameOf, type Asked } from './begin-run.ts'
+import { beginRun, type Asked } from './begin-run.ts'
 import type { TimerFired } from './command.ts'
 import { holds, View } from './conditions.ts'
 import { Refusal, type Draft } from './draft.ts'
 import { blankRun } from './heal.ts'
 import type { Resource } from './state.ts'
 import { probeDeadlineMs } from './step-ended.ts'
-import { driftTimer } from './timers.ts'
+import { driftTimer, timerAsks } from './timers.ts'
 
 export function timerFired(draft: Draft, command: TimerFired): Resource {
   const resource = draft.get(command.no)
@@ -73,7 +73,7 @@ function ask(draft: Draft, target: Resource, name: string, timer: TimerPlan, by:
   const asked: Asked = {
     operation,
     input: undefined,
-    by: `timer ${timer.name} of ${nameOf(by)}`,
+    by: timerAsks(timer.name, by),
     lane: 'background',
     forced: false,
     reason: '',

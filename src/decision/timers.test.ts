@@ -88,6 +88,63 @@ const alarms = alarm.lifecycle({
   heal: { Setting: { status: 'Quiet' }, Ringing: { status: 'Loud' } },
 })
 
+const rented = {
+  properties: z.object({ until: z.number() }),
+  statuses: {
+    stable: { Let: 'Let.', Free: 'Free.' },
+    transitional: { Leaving: 'Being given back.', Painting: 'Being painted.' },
+  },
+} as const
+const room = resourceType('t.room', rented)
+const rooms = (again?: '10s') =>
+  room.lifecycle({
+    timers: { end: { in: ['Let'], at: 'until', ask: 'leave', ...(again === undefined ? {} : { again }) } },
+    operations: {
+      create: { from: [], steps: {}, to: 'Let', onFailure: 'Let' },
+      leave: { from: ['Let'], steps: { empty: { during: 'Leaving' } }, to: 'Free', onFailure: 'Let' },
+      prolong: {
+        from: ['Let'],
+        input: z.object({ until: z.number() }),
+        steps: { paint: { during: { status: 'Painting', set: { until: ({ input }) => input.until } } } },
+        to: 'Let',
+        onFailure: 'Let',
+      },
+    },
+    heal: { Leaving: { status: 'Let' }, Painting: { status: 'Let' } },
+  })
+
+describe('15 a time that has passed', () => {
+  const left = (again?: '10s') => {
+    const t = new TableTop([rooms(again)])
+    t.create('t.room', 'r', { properties: { until: 2_000_000 } })
+    t.now = 3_000_000
+    t.ok(fire(t, 'r', 'end'))
+    t.advance(5)
+    t.failed('r', 'locked')
+    return t
+  }
+
+  test.each([
+    ['after a minute', undefined, 60_000],
+    ['as it is declared', '10s', 10_000],
+  ] as const)('15 whose operation led back is not asked for at once, for ever: %s', (_, again, afterMs) => {
+    const t = left(again)
+    expect(t.get('r')).toMatchObject({ status: 'Let', timers: { end: t.now + afterMs } })
+    t.advance(afterMs)
+    t.ok(fire(t, 'r', 'end'))
+    expect(t.get('r')).toMatchObject({ status: 'Leaving', run: { by: 'timer end of t.room r' } })
+  })
+
+  test('15 while something else was done is due when that ends; another time counts as it is', () => {
+    const t = left()
+    for (const until of [2_500_000, 9_000_000]) {
+      t.request('r', 'prolong', { until })
+      t.done('r')
+      expect(t.get('r').timers).toEqual({ end: until })
+    }
+  })
+})
+
 describe('15 firing', () => {
   test('15 it asks for the operation in the same commit, by its name, in the background', () => {
     const t = new TableTop([alarms])

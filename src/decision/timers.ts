@@ -6,6 +6,12 @@ import type { Resource } from './state.ts'
 /** The timer that asks whether a stable resource is still as recorded. Declared names cannot contain a space. */
 export const driftTimer = 'drift probe'
 
+/** A time that has passed is asked for again after this long where nothing else is declared: not at once, again and again. */
+const pauseMs = 60_000
+
+/** Who asks where a timer does. */
+export const timerAsks = (name: string, { type, id }: Resource): string => `timer ${name} of ${type} ${id}`
+
 /**
  * The timers of `after`, given what `before` had: armed when their status is entered, and again when the property that holds
  * their time or one that their condition looks at has changed; disarmed on leaving, and where its properties forbid it. A follower is probed with its leader.
@@ -19,7 +25,8 @@ export function armedTimers(plan: Plan, before: Resource | null, after: Resource
     if (!timer.in.has(after.status)) continue
     const isArmed = entered || isRearmed(timer, before, after)
     const due = isArmed ? dueAt(timer, after, entered ? now : after.since) : after.timers[timer.name]
-    if (due !== undefined) timers[timer.name] = due
+    if (due === undefined) continue
+    timers[timer.name] = entered && hasAsked(timer, before, after, due) ? now + (timer.againMs || pauseMs) : due
   }
   const drift = plan.pair?.leads === false ? undefined : plan.drift.get(after.status)
   if (drift) timers[driftTimer] = (entered ? undefined : after.timers[driftTimer]) ?? now + drift.everyMs
@@ -31,6 +38,13 @@ function isRearmed(timer: TimerPlan, before: Resource, after: Resource): boolean
   const differs = (name: string): boolean => before.properties[name] !== after.properties[name]
   if (timer.at !== null && differs(timer.at)) return true
   return timer.when !== null && timer.when.terms.some((term) => term.term === 'property' && differs(term.name))
+}
+
+/** The run that it asked for has led to where it runs, and its time is still the one for which it did. */
+function hasAsked(timer: TimerPlan, before: Resource | null, after: Resource, due: Millis): boolean {
+  if (timer.at === null) return false
+  const run = after.run ?? before?.run ?? null
+  return run !== null && due <= run.acceptedAt && run.by === timerAsks(timer.name, after)
 }
 
 function dueAt(timer: TimerPlan, after: Resource, since: Millis): Millis | undefined {

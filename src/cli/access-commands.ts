@@ -1,5 +1,6 @@
 // Commands on who may come in: tokens and accounts; and the audit.
 import type { Command } from 'commander'
+import { auditWords } from '../protocol/audit-words.ts'
 import { CliError, exits } from './cli-error.ts'
 import { beside, counted, moment } from './print.ts'
 import { countOf, numberOf } from './given-values.ts'
@@ -138,7 +139,7 @@ async function audit({ api, printer, options }: Asking<AuditOptions>): Promise<v
     items.map((one) => [
       one.at.slice(0, 19).replace('T', ' '),
       one.principal,
-      one.action,
+      auditWords(one),
       one.target,
       one.outcome,
       one.reason,

@@ -1,6 +1,7 @@
 // The audit page by page, in either order, all of it or what contains a text. A bounded number of entries is looked at for each answer:
 // the next page goes on where this one stopped, also where nothing was found.
 import { nextTurn } from '../base/clock.ts'
+import { auditWords } from '../protocol/audit-words.ts'
 import type { JournalEntry } from '../store/store.ts'
 import type { AuditEntry } from './call.ts'
 import type { Services } from './services.ts'
@@ -47,6 +48,7 @@ const fits =
   (wanted: string) =>
   ({ value }: JournalEntry): boolean => {
     if (wanted === '') return true
-    const { principal, action, target, reason, outcome } = value as unknown as AuditEntry
-    return [principal, action, target, reason, outcome].some((part) => part.toLowerCase().includes(wanted))
+    const entry = value as unknown as AuditEntry
+    const { principal, target, reason, outcome } = entry
+    return [principal, auditWords(entry), target, reason, outcome].some((part) => part.toLowerCase().includes(wanted))
   }

@@ -6,6 +6,7 @@ import { HomeostatError } from '../../src/base/errors.ts'
 import { createMemoryBackend } from '../../src/store/memory-store.ts'
 import { emptyBatch, type Batch, type Beside, type Store } from '../../src/store/store.ts'
 import type { Incident } from '../../src/decision/state.ts'
+import { auditWords } from '../../src/protocol/audit-words.ts'
 import { openShop, type Shop } from './workshop.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
@@ -250,6 +251,18 @@ test('what an old entry contains is found however many came after it: an answer 
   expect((await look('&pageSize=1')).items).toMatchObject([{ n: 1, action: 'plantNeedle' }])
   const some = await admin('GET', '/v1/audit?q=HAY&order=newest&pageSize=2')
   expect(some).toMatchObject({ items: [{ n: 6_001 }, { n: 6_000 }], nextPageToken: '6000' })
+})
+
+test('a forced delete is found as what it is, and an operation by its name', async () => {
+  for (const id of ['b-1', 'b-2']) {
+    const { run } = await admin('POST', '/v1/resources/shop.box', { id, properties: { size: 1 } })
+    await admin('GET', `/v1/runs/${run.id}?wait=30`)
+  }
+  await admin('DELETE', '/v1/resources/shop.box/b-1')
+  await admin('DELETE', '/v1/resources/shop.box/b-2?force=true&reason=hangs')
+  const found = async (q: string) => (await admin('GET', `/v1/audit?q=${q}`)).items.map(auditWords)
+  expect(await found('forced')).toEqual(['deleteResource (delete, forced)'])
+  expect(await found('(delete')).toEqual(['deleteResource (delete)', 'deleteResource (delete, forced)'])
 })
 
 test.each(['/v1/audit:verify', '/v1/audit?q=nothing'])('%s of a long audit holds up nobody else', async (path) => {

@@ -1,5 +1,6 @@
 // Who did what, when, from where and why, with the chain of hashes verified, and an export for those who must keep it.
 import { useState } from 'react'
+import { auditWords } from '../../protocol/audit-words.ts'
 import { api, useCall, useLooksFurther, usePages, wordsOf, type AnswerOf } from '../api.ts'
 import { At, Empty, Loading, More, PageHead, Read, Table, Tag, useSettled, useTitle } from '../parts/bits.tsx'
 import { toast } from '../parts/toasts.tsx'
@@ -113,7 +114,7 @@ export default function Audit() {
                     <td>
                       {one.principal} <span className="quiet">{one.address}</span>
                     </td>
-                    <td className="mono">{one.action}</td>
+                    <td className="mono">{auditWords(one)}</td>
                     <td className="mono">{one.target}</td>
                     <td>
                       <Tag tone={one.outcome === 'done' ? 'good' : one.outcome === 'begun' ? 'info' : 'bad'}>

@@ -1,6 +1,6 @@
 // homeostat/client: a typed client for the HTTP API, for Node and browsers.
 export { HomeostatError, type ErrorCode } from './base/errors.ts'
-export { watchEvents, type CloudEvent, type WatchOptions } from './client/event-source.ts'
+export { watchEvents, type CloudEvent, type RemovedEvents, type WatchOptions } from './client/event-source.ts'
 export { HttpClient, type ConnectOptions, type Given, type RequestOptions } from './client/http-client.ts'
 export {
   createClient,

@@ -1,7 +1,7 @@
 // Commands that look at resources: what there is, where it stands, why, and what happened.
 import type { Command } from 'commander'
 import { shown } from '../base/json.ts'
-import { watchEvents } from '../client/event-source.ts'
+import { watchEvents, type RemovedEvents } from '../client/event-source.ts'
 import { eventWords, pathWords } from '../protocol/event-words.ts'
 import { countOf, numberOf } from './given-values.ts'
 import { refNamed, typeNamed, typesOf, wordOf, type Ref, type Resource } from './names.ts'
@@ -47,6 +47,7 @@ export function resourceCommands(program: Command): void {
     .description('what happens, as it happens')
     .argument('[resource]', 'only this one, or only this type')
     .option('--after <number>', 'from this event on; 0: from the first')
+    .option('--kinds <kinds>', 'only events of these kinds, with commas')
     .action(asking(watch))
 }
 
@@ -217,7 +218,10 @@ async function history({ api, printer, options }: Asking<{ limit: string }>, giv
   )
 }
 
-async function watch({ api, printer, options }: Asking<{ after?: string }>, given?: string): Promise<void> {
+async function watch(
+  { api, printer, options }: Asking<{ after?: string; kinds?: string }>,
+  given?: string,
+): Promise<void> {
   const after = options.after === undefined ? undefined : numberOf(options.after, '--after')
   const only =
     given === undefined
@@ -233,7 +237,10 @@ async function watch({ api, printer, options }: Asking<{ after?: string }>, give
     isLost = state === 'lost'
     printer.note(isLost ? `${error?.message} Trying again.` : 'The events are coming again.')
   }
-  for await (const { data } of watchEvents(api, { ...only, after, onState })) {
+  const onRemoved = ({ after: from, to }: RemovedEvents) =>
+    printer.note(`Events ${from + 1} to ${to} are no longer kept (keepHistoryMs): what they told is missing here.`)
+  const kinds = options.kinds?.split(',')
+  for await (const { data } of watchEvents(api, { ...only, kinds, after, onState, onRemoved })) {
     if (printer.isJson) printer.line(JSON.stringify(data))
     else printer.line(eventLine(printer, data))
   }

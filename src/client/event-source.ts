@@ -13,6 +13,8 @@ export interface WatchOptions {
   readonly after?: number | undefined
   readonly type?: string | undefined
   readonly id?: string | undefined
+  /** Only events of these kinds; left out: of all. */
+  readonly kinds?: readonly string[] | undefined
   readonly signal?: AbortSignal | undefined
   /** Wait before a broken connection is made again. */
   readonly retryMs?: number | undefined
@@ -20,6 +22,14 @@ export interface WatchOptions {
   readonly silenceMs?: number | undefined
   /** Told when events come, and with the reason when they cannot. */
   readonly onState?: ((state: 'live' | 'lost', error?: HomeostatError) => void) | undefined
+  /** Told when events are missing because the server keeps them no longer: what is followed has to be read anew. */
+  readonly onRemoved?: ((removed: RemovedEvents) => void) | undefined
+}
+
+/** Those with a number above `after`, up to `to`. */
+export interface RemovedEvents {
+  readonly after: number
+  readonly to: number
 }
 
 /** A server gives a sign of life every 15 seconds: two of them may be late. */
@@ -29,18 +39,21 @@ const messageMax = 16 * 1024 * 1024
 
 /** Ends when the signal fires; throws when the server refuses. */
 export async function* watchEvents(client: HttpClient, options: WatchOptions = {}): AsyncGenerator<CloudEvent> {
-  const { after, type, id, signal, retryMs = 500, silenceMs = defaultSilenceMs, onState } = options
+  const { after, type, id, signal, retryMs = 500, silenceMs = defaultSilenceMs, onState, onRemoved } = options
+  const kinds = options.kinds?.join(',')
   const lost = (error: HomeostatError) => onState?.('lost', error)
   let last = after ?? null
   while (!signal?.aborted) {
     try {
-      const response = await client.stream({ type, id, ...(last === null ? {} : { after: last }) }, last, signal, lost)
+      const query = { type, id, kinds, ...(last === null ? {} : { after: last }) }
+      const response = await client.stream(query, last, signal, lost)
       onState?.('live')
       for await (const message of messagesOf(response, silenceMs)) {
         const n = message.id === undefined ? null : Number(message.id)
         const isNew = n === null || last === null || n > last || message.data === undefined
         if (message.event === 'ended') throw new HomeostatError('unauthenticated', 'The token has ended.')
-        if (message.data !== undefined && isNew) yield JSON.parse(message.data) as CloudEvent
+        if (message.event === 'removed') onRemoved?.(JSON.parse(message.data!) as RemovedEvents)
+        else if (message.data !== undefined && isNew) yield JSON.parse(message.data) as CloudEvent
         if (n !== null && (last === null || n > last)) last = n
       }
       if (!signal?.aborted) lost(broken('it ended the stream'))

@@ -64,6 +64,11 @@ export interface RunsPage {
   readonly next: RunsFrom | null
 }
 
+export interface EventsFor extends TenantEvents {
+  /** Retention has removed what was asked for up to this number, his or not; null: nothing is missing. */
+  readonly removedTo: number | null
+}
+
 type RecordsAsked = Partial<Omit<RecordsQuery, 'kind'>>
 
 const listMax = 1_000
@@ -142,11 +147,17 @@ export class EngineReads {
   }
 
   /** Those of one tenant, or of all, and how far was looked: others' events may lie between them. */
-  async eventsFor(tenant: string | null, after: number, limit: number): Promise<TenantEvents> {
+  async eventsFor(tenant: string | null, after: number, limit: number): Promise<EventsFor> {
     const most = Math.min(limit, listMax)
-    if (tenant !== null) return this.store.tenantEvents({ tenant, after, limit: most, look: eventsLooked })
-    const events = await this.store.events(after, most)
-    return { events, looked: events.at(-1)?.n ?? after }
+    if (tenant === null) {
+      const events = await this.store.events(after, most)
+      return { events, looked: events.at(-1)?.n ?? after, removedTo: removedBefore(events[0], after) }
+    }
+    const found = await this.store.tenantEvents({ tenant, after, limit: most, look: eventsLooked })
+    if (found.looked === after || found.events[0]?.n === after + 1) return { ...found, removedTo: null }
+    // Looked at afterwards: what goes meanwhile is told rather once too often.
+    const removedTo = removedBefore((await this.store.events(after, 1))[0], after)
+    return { ...found, looked: Math.max(found.looked, removedTo ?? 0), removedTo }
   }
 
   /** By number, from `after` on; a page that is not full is the last. */
@@ -339,6 +350,10 @@ export class EngineReads {
     return { store: this.store, plans: this.plans, clock: this.clock }
   }
 }
+
+/** Numbers have no gaps, and what is removed is the oldest. */
+const removedBefore = (first: StoredEvent | undefined, after: number): number | null =>
+  first === undefined || first.n === after + 1 ? null : first.n - 1
 
 export function refOf(id: string): RunRef {
   const ref = parseRunId(id)

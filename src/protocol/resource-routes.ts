@@ -2,22 +2,14 @@
 import { z } from 'zod'
 import { diagram } from './diagram-shape.ts'
 import { lifecycle } from './lifecycle-shape.ts'
-import { flag, pageOf, paging, row } from './route.ts'
+import { flag, pageOf, paging, row, several } from './route.ts'
 import * as shape from './shapes.ts'
 
 const group = 'resources'
-const list = (text: string) => text.split(',').filter((one) => one !== '')
-const statuses = z
-  .string()
-  .max(2_000)
-  .transform(list)
-  .pipe(z.array(z.string()).min(1).max(100))
-  .optional()
-  .describe('One or several statuses, with commas.')
 
 const listQuery = z.strictObject({
   ...paging,
-  status: statuses,
+  status: several('One or several statuses, with commas.'),
   kind: shape.statusKind.optional(),
   tenant: shape.tenantName.optional(),
   parent: shape.resourceId.optional().describe('Id of the parent.'),

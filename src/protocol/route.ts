@@ -140,6 +140,16 @@ export const parameterNames = (path: string): readonly string[] =>
 export const pathOf = (path: string, values: Readonly<Record<string, string>>): string =>
   path.replace(/\{(\w+)\}/g, (_, found: string) => encodeURIComponent(values[found] ?? ''))
 
+/** Names of a query, with commas between them. */
+export const several = (words: string) =>
+  z
+    .string()
+    .max(2_000)
+    .transform((text) => text.split(',').filter((one) => one !== ''))
+    .pipe(z.array(z.string()).min(1).max(100))
+    .optional()
+    .describe(words)
+
 /** `pageSize` and `pageToken` of every list. */
 export const paging = {
   pageSize: z.coerce.number().int().min(1).max(500).default(100),

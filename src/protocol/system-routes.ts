@@ -1,6 +1,6 @@
 // Rows of the contract: events and webhooks, who may come in, the audit, and the state of the process.
 import { z } from 'zod'
-import { pageOf, paging, row } from './route.ts'
+import { pageOf, paging, row, several } from './route.ts'
 import * as shape from './shapes.ts'
 
 const administer = { permission: 'administer' } as const
@@ -22,11 +22,19 @@ export const systemRoutes = {
       after: z.coerce.number().int().min(0).optional().describe('Left out: only what is new.'),
       type: shape.typeName.optional(),
       id: shape.resourceId.optional(),
+      kinds: several('Kinds of events: one, or several with commas.'),
       pageSize: paging.pageSize,
     }),
     answer: z.object({
       items: z.array(shape.cloudEvent),
       last: z.number().int().describe('The last event that was looked at: go on after it.'),
+      removedTo: z
+        .number()
+        .int()
+        .nullable()
+        .describe(
+          'Events after `after` and up to this one are no longer kept, whether they would fit or not: read anew what you follow. Null: none is missing.',
+        ),
     }),
     form: 'events',
     errors: ['streams_exhausted', 'type_unknown', 'event_unknown'],

@@ -31,20 +31,23 @@ export const eventHandlers: Handlers<Names> = {
     const last = call.asked.header('last-event-id')
     if (last !== undefined && !/^\d{1,15}$/.test(last))
       throw new HomeostatError('request_invalid', `Last-Event-ID '${last.slice(0, 50)}' is no number of an event.`)
-    if (query.type !== undefined) call.plan(query.type)
+    const { type, id, kinds } = query
+    if (type !== undefined) call.plan(type)
+    mustBeKinds(kinds ?? [])
     const latest = await engine.latestEvent()
     const after = mustHaveHappened(last === undefined ? (query.after ?? latest) : Number(last), latest)
     const accept = (call.asked.header('accept') ?? '').toLowerCase()
     if (accept.includes('application/json') && !accept.includes('text/event-stream')) {
-      const { events, looked } = await engine.eventsFor(principal.tenant, after, query.pageSize)
+      const { events, looked, removedTo } = await engine.eventsFor(principal.tenant, after, query.pageSize)
       const items = await wire.cloudEvents(principal, events)
-      const isWanted = ({ data: { resource } }: (typeof items)[number]) =>
-        (query.type === undefined || resource?.type === query.type) &&
-        (query.id === undefined || resource?.id === query.id)
-      return { items: items.filter(isWanted), last: looked }
+      const isWanted = ({ data: { resource, kind } }: (typeof items)[number]) =>
+        (type === undefined || resource?.type === type) &&
+        (id === undefined || resource?.id === id) &&
+        (kinds === undefined || kinds.includes(kind))
+      return { items: items.filter(isWanted), last: looked, removedTo }
     }
     streams.admit(principal)
-    return new Stream((response) => streams.begin(response, principal, { after, type: query.type, id: query.id }))
+    return new Stream((response) => streams.begin(response, principal, { after, type, id, kinds }))
   },
 
   async createWebhook(call) {
@@ -53,7 +56,8 @@ export const eventHandlers: Handlers<Names> = {
     if (before !== null) return madeReply(await shownAgain(call, before.webhook))
     const { url, types, kinds, tenant, after } = call.body
     checkedUrl(url, outgoing)
-    mustBeKnown(call, types, kinds)
+    for (const type of types) call.plan(type)
+    mustBeKinds(kinds)
     const latest = await engine.latestEvent()
     const secret = secretText()
     const now = clock.now()
@@ -158,8 +162,7 @@ function mustHaveHappened(after: number, latest: number): number {
   )
 }
 
-function mustBeKnown(call: Call<'createWebhook'>, types: readonly string[], kinds: readonly string[]): void {
-  for (const type of types) call.plan(type)
+function mustBeKinds(kinds: readonly string[]): void {
   const odd = kinds.find((kind) => !eventKinds.some((known) => known === kind))
   if (odd !== undefined)
     throw new HomeostatError(

@@ -36,6 +36,8 @@ export interface Wanted {
   readonly after: number
   readonly type?: string | undefined
   readonly id?: string | undefined
+  /** Left out: all. */
+  readonly kinds?: readonly string[] | undefined
 }
 
 const pageSize = 200
@@ -255,12 +257,13 @@ class EventStream {
     const { engine, wire } = this.#options
     while (!this.#isOver && !this.#isFull) {
       this.#wasTold = false
-      const { events, looked } = await engine.eventsFor(this.principal.tenant, this.#at, pageSize)
+      const { events, looked, removedTo } = await engine.eventsFor(this.principal.tenant, this.#at, pageSize)
       if (looked === this.#at) {
         if (this.#wasTold) continue
         this.#isBehind = false
         break
       }
+      if (removedTo !== null && !this.#isOver) this.#tellRemoved(removedTo)
       const names = await wire.names(events.map(({ no }) => no))
       if (!this.#isOver) this.#send(new Page(events, names))
       // Up to here there is nothing more of his.
@@ -269,8 +272,15 @@ class EventStream {
     this.#isReading = false
   }
 
+  /** Somebody who is told only what fits could not tell from the numbers that something is missing. */
+  #tellRemoved(to: number): void {
+    const after = this.#at
+    this.#at = to
+    this.#write(`id: ${to}\nevent: removed\ndata: ${JSON.stringify({ after, to })}\n\n`)
+  }
+
   #send(page: Page): void {
-    const { type, id } = this.#wanted
+    const { type, id, kinds } = this.#wanted
     let text = ''
     for (const [index, event] of page.events.entries()) {
       if (event.n <= this.#at) continue
@@ -278,6 +288,7 @@ class EventStream {
       const ref = page.names.get(event.no)
       if (ref === undefined || !sees(this.principal, ref.tenant)) continue
       if ((type !== undefined && ref.type !== type) || (id !== undefined && ref.id !== id)) continue
+      if (kinds !== undefined && !kinds.includes(event.kind)) continue
       text += page.text(index, ref)
     }
     if (text !== '') this.#write(text)

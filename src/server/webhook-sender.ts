@@ -161,12 +161,22 @@ export class WebhookSender {
 
   /** Sends a page of events; answers when to come back. */
   async #serve(webhook: Found<'webhook'>): Promise<number> {
-    const { engine, wire } = this.#options
+    const { engine, wire, log } = this.#options
     let now = await this.#take(webhook)
     if (now === null) return lookMs
-    const { events, looked } = await engine.eventsFor(webhook.value.tenant, webhook.value.delivered, pageSize)
-    const names = await wire.names(events.map(({ no }) => no))
     let passed = webhook.value.delivered
+    const { events, looked, removedTo } = await engine.eventsFor(webhook.value.tenant, passed, pageSize)
+    if (removedTo !== null) {
+      log('warn', 'events were removed before a webhook had them', {
+        webhook: webhook.key,
+        after: passed,
+        to: removedTo,
+      })
+      passed = removedTo
+      now = await this.#write(now, { ...now.value, delivered: passed })
+      if (now === null) return 0
+    }
+    const names = await wire.names(events.map(({ no }) => no))
     for (const event of events) {
       const ref = names.get(event.no)
       if (ref === undefined || !isWanted(webhook.value, event, ref)) {

@@ -5,6 +5,7 @@ import { until } from '../../scripts/waiting.ts'
 import { openPostgresStore } from '../../src/postgres.ts'
 import { retentionPromises } from '../../src/testing/store-retention-promises.ts'
 import { sampleBatch, sampleEvent, sampleKinds, sampleResource } from '../../src/testing/store-samples.ts'
+import { removedEventsAreTold } from '../server/removed-events.ts'
 import { ask } from './ask.ts'
 import { startPostgres, type PostgresServer } from './server.ts'
 
@@ -27,6 +28,7 @@ const partitions = async (schema: string) =>
 const withinMs = 50_000
 
 retentionPromises(open)
+removedEventsAreTold(() => openPostgresStore({ url: server.url, schema: 'removed_told', durability: 'none' }))
 
 test('while one process removes, another has nothing to do', async () => {
   const store = await open('removed_once')

@@ -101,6 +101,7 @@ test.each([
   ['', { 'last-event-id': '9000' }, 'event_unknown', 'There is no event 9000: the last one is 0.'],
   ['?after=0', { 'last-event-id': 'x9' }, 'request_invalid', "Last-Event-ID 'x9' is no number"],
   ['?type=shop.bx', {}, 'type_unknown', 'shop.bx'],
+  ['?kinds=landed,lande', {}, 'request_invalid', "There are no events of kind 'lande'."],
 ])('a stream that would miss events, or never have one, is refused: %s %j', async (query, headers, code, words) => {
   const { json } = await shop.ask('GET', `/v1/events${query}`, { headers: headers as Record<string, string> })
   expect(json).toMatchObject({ code, detail: expect.stringContaining(words) })

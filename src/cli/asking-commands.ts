@@ -57,7 +57,7 @@ export function askingCommands(program: Command): void {
       .description('delete it, whatever it is doing')
       .argument('<resource>')
       .option('-f, --force', 'wait for nothing; what is left behind is in the ledger')
-      .option('--reason <why>', 'needed with --force'),
+      .option('--reason <why>', 'kept in the audit; needed with --force'),
   ).action(asking(remove))
   program
     .command('wait')

@@ -203,7 +203,8 @@ export const resourceRoutes = {
     path: '/v1/resources/{type}/{id}',
     permission: 'operate',
     group,
-    words: "The lifecycle's delete; with `force=true` and a reason the forced one, which has its own permission.",
+    words:
+      "The lifecycle's delete, with `reason` as input where it takes one; with `force=true` and a reason the forced one, which has its own permission.",
     query: z.strictObject({ force: flag, ...reasonQuery }),
     status: 202,
     headers: ['Location', 'ETag'],

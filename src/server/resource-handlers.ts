@@ -7,6 +7,7 @@ import type { Resource } from '../decision/state.ts'
 import { pictureOf } from '../drawing/picture.ts'
 import { placedOf } from '../drawing/placed.ts'
 import { svgOf } from '../drawing/svg.ts'
+import { jsonSchemaOf } from '../lifecycle/schema.ts'
 import { lifecycleJson } from '../lifecycle/lifecycle-json.ts'
 import { toMermaid } from '../lifecycle/to-mermaid.ts'
 import { typeOf, type AnyLifecycle } from '../lifecycle/lifecycle.ts'
@@ -127,7 +128,7 @@ export const resourceHandlers: Handlers<Names> = {
     const { type, id, operation } = call.parameters
     const command = request(call, type, id, operation, call.body)
     await refuseLost(call, call.plan(type), command)
-    const done = await call.submit(command, { detail: { operation } })
+    const done = await call.submit(command, { reason: reasonIn(call.body), detail: { operation } })
     return acceptedReply(call, done)
   },
   async deleteResource(call) {
@@ -139,8 +140,10 @@ export const resourceHandlers: Handlers<Names> = {
       if (reason === undefined)
         throw new HomeostatError('reason_required', 'A forced delete needs a reason: give `reason` in the query.')
     }
-    const operation = removalOf(call.plan(type))
-    const command = { ...request(call, type, id, operation, undefined), force: isForced, reason }
+    const plan = call.plan(type)
+    const operation = removalOf(plan)
+    const input = reason !== undefined && takesReason(call.services, plan, operation) ? { reason } : undefined
+    const command = { ...request(call, type, id, operation, input), force: isForced, reason }
     const done = await call.submit(command, { reason, detail: { operation, force: isForced } })
     return acceptedReply(call, done)
   },
@@ -201,6 +204,7 @@ export const resourceHandlers: Handlers<Names> = {
 }
 
 const relatedMax = 1_000
+const reasonMost = 1_000
 
 type WireLifecycle = z.infer<typeof lifecycleShape>
 
@@ -255,6 +259,20 @@ function removalOf(plan: Plan): string {
     'operation_unknown',
     `${plan.type} has no operation 'delete'; operations that remove: ${names}.`,
   )
+}
+
+/** Whether the operation's own input has a reason: whoever deletes with one is asked for it only once. */
+const takesReason = (services: Services, plan: Plan, operation: string): boolean =>
+  madeOnce(services, `reason ${plan.type} ${operation}`, () => {
+    const schema = jsonSchemaOf(plan.operations.get(operation)?.input ?? undefined, 'input')
+    const names = schema?.['properties'] as Record<string, { readonly type?: Json }> | undefined
+    return names?.['reason']?.type === 'string'
+  })
+
+/** The reason that an operation is given as input is the one that the audit keeps, as with a delete. */
+function reasonIn(input: Json | undefined): string | undefined {
+  const { reason } = (input ?? {}) as { readonly reason?: Json }
+  return typeof reason === 'string' ? reason.slice(0, reasonMost) : undefined
 }
 
 function request(

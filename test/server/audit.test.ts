@@ -284,3 +284,31 @@ test.each(['/v1/audit:verify', '/v1/audit?q=nothing'])('%s of a long audit holds
   expect(turns.length).toBeGreaterThan(5)
   expect(new Set(turns).size).toBe(turns.length)
 })
+
+test('a delete gives its reason to an operation that asks for one, and the audit keeps it however it was asked for', async () => {
+  const gone = async (asked: Promise<{ run: { id: string } }>) => {
+    const { input, state } = await admin('GET', `/v1/runs/${(await asked).run.id}?wait=30`)
+    return [state, input]
+  }
+  for (const id of ['s-1', 's-2', 's-3', 's-4']) await gone(admin('POST', '/v1/resources/shop.shelf', { id }))
+  const [reason, why] = [{ reason: 'full of worms' }, 'reason=full%20of%20worms']
+  expect(await gone(admin('DELETE', `/v1/resources/shop.shelf/s-1?${why}`))).toEqual(['succeeded', reason])
+  expect(await gone(admin('POST', '/v1/resources/shop.shelf/s-2:delete', reason))).toEqual(['succeeded', reason])
+  expect(await gone(admin('DELETE', '/v1/resources/shop.shelf/s-3'))).toEqual(['succeeded', { reason: '' }])
+  // It is input: what the lifecycle says of it holds.
+  const long = await shop.ask('DELETE', `/v1/resources/shop.shelf/s-4?reason=${'x'.repeat(51)}`)
+  expect(long.json).toMatchObject({ code: 'input_invalid', detail: expect.stringContaining('reason') })
+  // One whose operation takes nothing is deleted as before.
+  await gone(admin('POST', '/v1/resources/shop.box', { id: 'b-1', properties: { size: 1 } }))
+  expect(await gone(admin('DELETE', `/v1/resources/shop.box/b-1?${why}`))).toEqual(['succeeded', null])
+  const kept = (await audit()).filter(
+    ({ detail }: { detail: { operation?: string } }) => detail?.operation === 'delete',
+  )
+  const told = kept.map((one: { target: string; reason: string }) => [one.target.split('/')[1], one.reason])
+  expect(Object.fromEntries(told)).toEqual({
+    's-1': 'full of worms',
+    's-2': 'full of worms',
+    's-3': '',
+    'b-1': 'full of worms',
+  })
+})

@@ -46,7 +46,13 @@ export const shelves = shelf.relations({ trays: { children: tray } }).lifecycle(
     create: { from: [], to: 'Standing', onFailure: 'Crooked', steps: { build: { during: 'Building' } } },
     /** One that stands already. */
     inherit: { from: [], to: 'Standing', onFailure: 'Crooked', steps: {} },
-    delete: { from: ['*'], to: 'Gone', onFailure: { again: '1s' }, steps: { clear: { during: 'Clearing' } } },
+    delete: {
+      from: ['*'],
+      input: z.object({ reason: z.string().max(50).default('') }),
+      to: 'Gone',
+      onFailure: { again: '1s' },
+      steps: { clear: { during: 'Clearing' } },
+    },
   },
   heal: { Building: { resume: true, unowned: { status: 'Standing' } }, Clearing: { attempt: 'delete' } },
 })

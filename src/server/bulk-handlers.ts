@@ -8,11 +8,11 @@ import type { Resource } from '../decision/state.ts'
 import type { RouteName } from '../protocol/routes.ts'
 import { z } from 'zod'
 import type * as shape from '../protocol/shapes.ts'
-import { itemKey } from './bulk-runner.ts'
+import { bulkId, itemKey } from './bulk-runner.ts'
 import { Reply, type Call, type Handlers } from './call.ts'
 import { fits, storeQuery } from './find-resources.ts'
-import type { BulkItemRecord, BulkRecord, Found } from './objects.ts'
-import { sees, sha256 } from './principal.ts'
+import { isConflict, type BulkItemRecord, type BulkRecord, type Found } from './objects.ts'
+import { sees } from './principal.ts'
 import { noToken, tokenNumber } from './reach.ts'
 import { refuseUnknown } from './unknown-names.ts'
 
@@ -59,7 +59,7 @@ export const bulkHandlers: Handlers<Names> = {
       )
     if (dryRun) return new Reply({ bulk: null, total: targets.length, allowed, sample }, { status: 200 })
     const now = services.clock.now()
-    const id = `${String(Number.MAX_SAFE_INTEGER - now).padStart(16, '0')}-${sha256(`${call.asked.id}`).slice(0, 8)}`
+    const id = bulkId(now, call.asked.id)
     const record: BulkRecord = {
       id,
       tenant: call.principal.tenant,
@@ -74,9 +74,15 @@ export const bulkHandlers: Handlers<Names> = {
       createdAt: now,
       endedAt: null,
     }
-    await freeze(call, id, targets)
     const noted = { target: `bulk/${id}`, reason, detail: { operation, total: targets.length } }
-    await call.write([services.objects.change('bulk', id, 0, record)], noted, { bulk: id })
+    try {
+      await freeze(call, id, targets)
+      await call.write([services.objects.change('bulk', id, 0, record)], noted, { bulk: id })
+    } catch (error) {
+      // The same request was quicker in another process: this list is nobody's.
+      if (isConflict(error)) await services.bulk.forget(id)
+      throw error
+    }
     services.bulk.wake()
     return madeReply({ bulk: await bulkOf(call, id), total: targets.length, allowed, sample })
   },

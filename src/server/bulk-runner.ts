@@ -1,7 +1,7 @@
 // Works off bulk operations: one operation over a frozen list of resources, at a rate. The list and what became of each target are
 // records; a target's request and its record are one commit, so that a process may die at any moment and another goes on, and no
 // target is asked twice. One process at a time works off a bulk operation, by a lease, so that its rate is the rate of all together.
-import type { Clock } from '../base/clock.ts'
+import type { Clock, Millis } from '../base/clock.ts'
 import { HomeostatError } from '../base/errors.ts'
 import { secretText } from '../base/random.ts'
 import type { Json } from '../base/json.ts'
@@ -11,6 +11,7 @@ import type { Log } from '../engine/log.ts'
 import { Rhythm } from '../engine/rhythm.ts'
 import type { AuditEntry } from './call.ts'
 import { isConflict, padded, type BulkItemRecord, type BulkRecord, type Found, type Objects } from './objects.ts'
+import { sha256 } from './principal.ts'
 
 export interface BulkRunnerOptions {
   readonly engine: Engine
@@ -27,6 +28,17 @@ const pageSize = 500
 /** Others leave a bulk operation alone for so long after its runner was last heard of. */
 const leaseMs = 10_000
 
+/** How long a list of targets may be without its bulk operation: it is being written. Then whoever wrote it is gone. */
+const unfinishedMs = 600_000
+const forgetEveryMs = 3_600_000
+
+/** The newest is listed first. */
+export const bulkId = (at: Millis, request: string): string =>
+  `${String(Number.MAX_SAFE_INTEGER - at).padStart(16, '0')}-${sha256(request).slice(0, 8)}`
+const madeAt = (bulk: string): Millis => Number.MAX_SAFE_INTEGER - Number(bulk.split('-')[0])
+
+/** Above that of every item. */
+const lastIndex = 999_999_999_999_999
 export const itemKey = (bulk: string, index: number): string => `${bulk}/${padded(index)}`
 
 export class BulkRunner {
@@ -38,6 +50,8 @@ export class BulkRunner {
   readonly #cursors = new Map<string, string>()
   /** Requests that may still be made at once, by bulk operation. */
   readonly #allowance = new Map<string, { tokens: number; at: number }>()
+  /** When lists that nobody began are looked for again. */
+  #forgetAt = 0
 
   constructor(options: BulkRunnerOptions) {
     this.#options = options
@@ -62,8 +76,32 @@ export class BulkRunner {
     this.#rhythm.wake()
   }
 
+  /** The list of targets of a bulk operation that never began. */
+  async forget(id: string): Promise<void> {
+    const { objects } = this.#options
+    for (let items; (items = await objects.under('bulk item', `${id}/`)).length > 0;)
+      await objects.write(items.map(({ key, version }) => objects.change('bulk item', key, version, null)))
+  }
+
+  /** Whoever froze a list may have died before the bulk operation began: nobody would ever look at it again. */
+  async #forgetUnfinished(): Promise<void> {
+    const { objects, clock } = this.#options
+    const now = clock.monotonic()
+    if (now < this.#forgetAt) return
+    this.#forgetAt = now + forgetEveryMs
+    for (let after = ''; ;) {
+      const [item] = await objects.list('bulk item', { after, limit: 1 })
+      if (item === undefined) return
+      const id = item.key.slice(0, item.key.lastIndexOf('/'))
+      const isOld = madeAt(id) < clock.now() - unfinishedMs
+      if (isOld && (await objects.get('bulk', id)) === null) await this.forget(id).catch(notMine)
+      after = itemKey(id, lastIndex)
+    }
+  }
+
   async #pass(): Promise<number> {
     const { objects } = this.#options
+    await this.#forgetUnfinished()
     let next = lookMs
     for (const bulk of await objects.all('bulk')) {
       if (bulk.value.state === 'running') next = Math.min(next, await this.#workOff(bulk))

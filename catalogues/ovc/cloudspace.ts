@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { machinesAway, machinesToBin } from './machine-cascades.ts'
 import { beginsEnabled, bin, forgotten, notInBin, reason, wasModel } from './recycle-bin.ts'
 import { busyMachines, isOneOf } from './related-statuses.ts'
-import { account, cloudspace, machine } from './resource-types.ts'
+import { account, cloudspace, machine, node } from './resource-types.ts'
 
 /** The user's API refuses while machines live; the operator's deletes or destroys them first. */
 const deletion = z.object({ reason: z.string().default(''), withMachines: z.boolean().default(false) })
@@ -14,7 +14,12 @@ const machinesBusy = { machines: { some: busyMachines } } as const
 const probed = { up: 'DEPLOYED', down: 'PAUSED' } as const
 
 export const cloudspaces = cloudspace
-  .relations({ account: { parent: account }, machines: { children: machine } })
+  .relations({
+    account: { parent: account },
+    machines: { children: machine },
+    /** Where its firewall moves to. */
+    target: { link: node },
+  })
   .lifecycle({
     timers: {
       retention: bin,
@@ -30,6 +35,12 @@ export const cloudspaces = cloudspace
     },
     probes: { firewall: ['up', 'down'] },
     moves: [{ from: ['*'], to: 'DESTROYED', by: 'account' }],
+    rules: {
+      destination: {
+        says: 'a firewall moves only to a node that takes machines',
+        holds: { MIGRATING: [{ target: ['ENABLED', 'ERROR'] }, { target: { exists: false } }] },
+      },
+    },
     operations: {
       create: {
         from: [],
@@ -86,9 +97,9 @@ export const cloudspaces = cloudspace
         ifBusy: 'queue',
         queueBehind: 1,
         input: z.object({ node: z.string() }),
-        steps: { moveFirewall: { during: 'MIGRATING' } },
-        to: 'DEPLOYED',
-        onFailure: previous,
+        steps: { moveFirewall: { during: { status: 'MIGRATING', link: { target: ({ input }) => input.node } } } },
+        to: { status: 'DEPLOYED', link: { target: null } },
+        onFailure: { status: previous, link: { target: null } },
       },
       disable: {
         from: ['DEPLOYED'],
@@ -188,7 +199,15 @@ export const cloudspaces = cloudspace
       PAUSING: { probe: { firewall: { ...probed, unknown: 'PAUSED' } } }, // C10
       RESUMING: { like: 'PAUSING' },
       RESETTING: { like: 'PAUSING' },
-      MIGRATING: { like: 'PAUSING' },
+      MIGRATING: {
+        probe: {
+          firewall: {
+            up: { status: 'DEPLOYED', link: { target: null } },
+            down: { status: 'PAUSED', link: { target: null } },
+            unknown: { status: 'PAUSED', link: { target: null } },
+          },
+        },
+      },
     },
     drift: {
       // After a delete or reset that failed halfway nobody knows how the firewall was left: what stands still is PAUSED.

@@ -77,6 +77,22 @@ describe('node and stack', () => {
     expect(t.refused(t.asking('ovc.node/n2', 'maintain')).code).toBe('rule_breached')
   })
 
+  test('a firewall is moved only to a node that there is and that takes machines, and shows where to', () => {
+    const t = new CloudTable()
+    expect(t.refused(t.asking('c', 'migrate', { node: 'nowhere' }))).toMatchObject({
+      code: 'link_invalid',
+      message: expect.stringContaining('nowhere'),
+    })
+    t.carryOut('ovc.node/n2', 'maintain')
+    const { code, message } = t.refused(t.asking('c', 'migrate', { node: 'n2' }))
+    expect([code, message]).toEqual(['rule_breached', expect.stringContaining('a firewall moves only to a node')])
+    t.request('c', 'migrate', { node: 'n' })
+    expect([t.status('c'), t.get('c').links]).toEqual(['MIGRATING', { target: t.get('ovc.node/n').no }])
+    expect(t.refused(t.asking('ovc.node/n', 'maintain')).code).toBe('rule_breached')
+    t.finishAll()
+    expect([t.status('c'), t.get('c').links]).toEqual(['DEPLOYED', {}])
+  })
+
   test('decommission needs another node that takes machines; the node itself does not count', () => {
     for (const [found, words] of [
       ['n', 'gives its machines to another node'],

@@ -86,6 +86,7 @@ const stories: Readonly<Record<string, readonly ScriptLine[]>> = {
     { make: 'cloudspace c create' },
     'cloudspace c deploy',
     ['cloudspace c update', renamed],
+    { make: 'node n2 create' },
     ['cloudspace c migrate', { node: 'n2' }],
   ),
   'a node and a machine come to be': [

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { systemClock } from '../base/clock.ts'
 import { codes, HomeostatError } from '../base/errors.ts'
 import type { HttpClient } from '../client/http-client.ts'
+import { attemptWords, isTriedAgain } from '../protocol/attempt-words.ts'
 import type * as shape from '../protocol/shapes.ts'
 import { CliError, exits, tellingOf } from './cli-error.ts'
 import { lasting, type Printer } from './print.ts'
@@ -141,7 +142,7 @@ class Drawing implements View {
   show(run: Run): void {
     const width = Math.max(0, ...run.steps.map(({ name }) => name.length))
     const done = run.steps.filter(({ state }) => state === 'done' || state === 'skipped').length
-    const attempt = run.attempt > 1 ? `, attempt ${run.attempt}` : ''
+    const attempt = isTriedAgain(run) ? `, ${attemptWords(run)}` : ''
     const what = `${bar(done, run.steps.length)} ${run.operation} ${run.resource.id}: ${run.status}${attempt} ${run.progress}`
     const lines = [what.trimEnd(), ...run.steps.map((step) => `  ${stepLine(step, width, this.#printer)}`)]
     this.#clear()

@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import { shown } from '../base/json.ts'
 import { watchEvents, type RemovedEvents } from '../client/event-source.ts'
+import { attemptWords, isTriedAgain } from '../protocol/attempt-words.ts'
 import { eventWords, pathWords } from '../protocol/event-words.ts'
 import { countOf, numberOf } from './given-values.ts'
 import { refNamed, typeNamed, typesOf, wordOf, type Ref, type Resource } from './names.ts'
@@ -141,7 +142,7 @@ async function list({ api, printer, options }: Asking<ListOptions>, given?: stri
 function goingOn({ run, description, orphans }: Resource): string {
   const left = orphans === 0 ? '' : `left ${counted(orphans, 'orphan')} behind`
   if (run === null) return [description, left].filter((one) => one !== '').join('; ')
-  const attempt = run.attempt > 1 ? `, attempt ${run.attempt}` : ''
+  const attempt = isTriedAgain(run) ? `, ${attemptWords(run)}` : ''
   const what = `${run.kind === 'heal' ? 'healing ' : ''}${run.operation}`
   return `${what} ${run.state}${run.step === null ? '' : `: ${run.step}`}${attempt}`
 }

@@ -1,5 +1,6 @@
 // Commands on runs: what is being carried out, how far it is, and a hand on it.
 import type { Command } from 'commander'
+import { attemptWords } from '../protocol/attempt-words.ts'
 import { endWords, followRun, stepLine, type Run } from './follow-run.ts'
 import { refNamed, wordOf } from './names.ts'
 import { firstOf, moreThan } from './paging.ts'
@@ -84,7 +85,7 @@ async function show({ api, printer, options }: Asking<WaitOptions>, id: string):
   if (run.isOver) return printer.line(endWords(run, printer))
   if (run.parked !== null) printer.line(`Parked: ${run.parked.reason} (${run.parked.code})`)
   for (const reason of run.reasons) printer.line(`Failed: ${reason}`)
-  printer.line(`It is ${run.state}, ${run.resource.id} is ${run.status}, attempt ${run.attempt}.`)
+  printer.line(`It is ${run.state}, ${run.resource.id} is ${run.status}, ${attemptWords(run)}.`)
   if (run.nextCallAt !== null && Date.parse(run.nextCallAt) > 0) printer.line(`Next call: ${moment(run.nextCallAt)}.`)
 }
 

@@ -6,7 +6,7 @@ import type { Found } from './command.ts'
 import { holds, View } from './conditions.ts'
 import { Draft } from './draft.ts'
 import { isOrphan } from './ledger.ts'
-import { attemptInRound } from './next-attempt.ts'
+import { attemptOf } from './next-attempt.ts'
 import { reachedFrom } from './rules.ts'
 import type { Situation } from './situation.ts'
 import { nobody, runId, type Resource, type Run } from './state.ts'
@@ -136,9 +136,9 @@ function runWords(
       cascade: 'It moves related resources after',
       healProbe: '',
     }[run.phase]
-    const round = run.rounds === 0 ? '' : ` of round ${run.rounds + 1}`
+    const { attempt, round } = attemptOf(step.retry, run)
     words.push(
-      `${where} step ${step.index + 1} of ${operation!.steps.length}, ${step.name}, attempt ${attemptInRound(step.retry, run.attempt)}${round}.`,
+      `${where} step ${step.index + 1} of ${operation!.steps.length}, ${step.name}, attempt ${attempt}${round === 1 ? '' : ` of round ${round}`}.`,
     )
   }
   if (lastFailure !== null && !run.reasons.includes(lastFailure))

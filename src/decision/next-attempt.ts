@@ -1,6 +1,6 @@
 // When to try again: doubling, bounded, spread. Pure: the spread comes from the resource's number, not from chance.
 import type { RetryPlan } from '../lifecycle/plan.ts'
-import type { No } from './state.ts'
+import type { No, Run } from './state.ts'
 
 /** A driver's "look again after": whatever it says, a time that can be reckoned with. */
 export const afterMsOf = (given: number): number => (Number.isFinite(given) ? Math.min(Math.max(0, given), 2 ** 40) : 0)
@@ -10,6 +10,16 @@ export const firstAttempt = (retry: RetryPlan, rounds: number): number => rounds
 
 /** Its place in the present round. */
 export const attemptInRound = (retry: RetryPlan, attempt: number): number => ((attempt - 1) % (retry.times + 1)) + 1
+
+/** As people count: the attempt in its round, and the round. Undoing and cascades have no rounds. */
+export function attemptOf(
+  retry: RetryPlan | undefined,
+  run: Run,
+): { readonly attempt: number; readonly round: number } {
+  const isOfStep = run.phase === 'step' || run.phase === 'probe'
+  const attempt = isOfStep && retry !== undefined ? attemptInRound(retry, run.attempt) : run.attempt
+  return { attempt, round: run.rounds + 1 }
+}
 
 /** The delay before the attempt after `attempt`: between half and all of the doubled delay, different for each resource. */
 export function attemptDelayMs(retry: RetryPlan, attempt: number, no: No): number {

@@ -6,7 +6,7 @@ import type { FailedOutcome, Outcome } from './command.ts'
 import type { Draft } from './draft.ts'
 import { failStep, failureIn, invalidResult, neverGivesUp, nextAttempt } from './failure.ts'
 import { confirmed } from './ledger.ts'
-import { afterMsOf, firstAttempt } from './next-attempt.ts'
+import { afterMsOf, attemptInRound, firstAttempt } from './next-attempt.ts'
 import { stepOf, undoneStep } from './owed.ts'
 import { checkAgainst } from './schema-check.ts'
 import { traced, type Resource, type Run } from './state.ts'
@@ -311,7 +311,8 @@ function retry(
   const after = draft.change(resource, { run })
   draft.tell(after, 'attemptFailed', resource.status, {
     step: step.name,
-    attempt: next.attempt - 1,
+    attempt: attemptInRound(step.retry, next.attempt - 1),
+    ...(run.rounds === 0 ? {} : { round: run.rounds + 1 }),
     code,
     reason,
     nextAt: next.dueAt,

@@ -32,7 +32,7 @@ const after = (text: string, before: string): string => (text === '' ? '' : `${b
 const found = (text: Text): string => foundWords[text('found')] ?? text('found')
 /** What was called: a probe, of a step or of healing, or the step itself. A cancelled run names neither. */
 const calledIn = (text: Text): string => text('probe') || text('step') || 'it'
-const attempted = (text: Text): string => after(text('attempt'), ' at attempt ')
+const attempted = (text: Text): string => after(text('attempt'), ' at attempt ') + after(text('round'), ' of round ')
 const orphan = (words: string) => (text: Text) => `${text('orphan')} ${words}${after(text('reason'), ': ')}`
 
 const wordsOf: Readonly<Record<string, (text: Text, given: Detail) => string>> = {
@@ -58,7 +58,11 @@ const wordsOf: Readonly<Record<string, (text: Text, given: Detail) => string>> =
     `${text('probe')} of ${text('step')} says ${text('answer')}${given['repeated'] === true ? ': the call is made again' : ''}`,
   observed: (text) => `${text('probe')} was asked and says ${text('answer')}`,
   attemptFailed: (text) => `${calledIn(text)} failed${attempted(text)}: ${text('reason')}`,
-  failed: (text) => `${calledIn(text)} failed for good: ${text('reason')}`,
+  failed: (text) =>
+    // What is tried until it works stays in its step.
+    text('phase') === 'step'
+      ? `${calledIn(text)} failed as often as it may: ${text('reason')}; it is tried again later`
+      : `${calledIn(text)} failed for good: ${text('reason')}`,
   undone: (text) => `${text('undone')} is undone`,
   undoFailed: (text) => `${text('undo')}, which undoes, failed${attempted(text)}: ${text('reason')}`,
   progressed: (text) => text('text'),

@@ -33,6 +33,16 @@ const refusedOperation = z.object({
   reason: z.string().describe('Why it may not be asked for now, in words.'),
 })
 
+const tried = {
+  attempt: z.number().int().describe('Of the present step in this round, from 1; 0 of a run that has ended.'),
+  round: z
+    .number()
+    .int()
+    .describe(
+      'From 1; one more each time that a step has failed for good and is tried again later. 0 of a run that has ended.',
+    ),
+}
+
 export const runSummary = z
   .object({
     id: z.string(),
@@ -40,7 +50,7 @@ export const runSummary = z
     kind: z.enum(['operation', 'heal', 'drift']),
     state: z.string().describe('waiting, running or parked; or how it ended.'),
     step: z.string().nullable(),
-    attempt: z.number().int(),
+    ...tried,
     progress: z.string(),
   })
   .meta({ id: 'RunSummary' })
@@ -128,7 +138,7 @@ export const run = z
     endedAt: time.nullable(),
     phase: z.string().nullable(),
     steps: z.array(step),
-    attempt: z.number().int(),
+    ...tried,
     input: json.describe('Null also in a list, of a run that has ended.'),
     forced: z.boolean(),
     reasons: z

@@ -35,7 +35,9 @@ function endedStates(operation: OperationPlan, view: RunView, events: readonly S
   const done = new Set(events.filter(({ kind }) => kind === 'stepDone').map(({ detail }) => detail?.['step']))
   // The end of the last undo is told with the landing.
   const undone = new Set(events.flatMap(({ detail }) => detail?.['undone'] ?? []))
-  const failed = new Set(events.filter(isFailure).map(({ detail }) => detail?.['step']))
+  const failures = events.filter(isFailure)
+  const failed = new Set(failures.filter((event) => !isTriedLater(event)).map(({ detail }) => detail?.['step']))
+  const failedOnce = new Set(failures.map(({ detail }) => detail?.['step']))
   const skipped = new Set<unknown>(events.flatMap(({ detail }) => skippedIn(detail)))
   const isDone = view.state === 'succeeded'
   return operation.steps.map(({ name }) => {
@@ -44,7 +46,7 @@ function endedStates(operation: OperationPlan, view: RunView, events: readonly S
     if (done.has(name)) return 'done'
     if (skipped.has(name)) return 'skipped'
     // The last step's end is told with the landing; a step over nothing is done without a word.
-    return isDone ? 'done' : 'todo'
+    return isDone ? 'done' : failedOnce.has(name) ? 'failed' : 'todo'
   })
 }
 
@@ -54,6 +56,9 @@ const skippedIn = (detail: StoredEvent['detail']): readonly unknown[] => {
   const passed = Array.isArray(told) ? told.map((words) => String(words).split(':', 1)[0]) : []
   return detail?.['skip'] === true ? [...passed, detail['step']] : passed
 }
+
+/** A round of what is tried until it works: it may have worked since. */
+const isTriedLater = ({ kind, detail }: StoredEvent): boolean => kind === 'failed' && detail?.['phase'] === 'step'
 
 /** What failed for good; without an undo that is told with the landing. */
 export const isFailure = ({ kind, detail }: StoredEvent): boolean =>

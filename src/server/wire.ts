@@ -2,6 +2,7 @@
 import { isoTime, type Millis } from '../base/clock.ts'
 import type { Json, JsonObject } from '../base/json.ts'
 import { isOrphan } from '../decision/ledger.ts'
+import { attemptOf } from '../decision/next-attempt.ts'
 import { runId, type LedgerEntry, type No, type Resource, type StoredEvent } from '../decision/state.ts'
 import type { PreviewRow } from '../engine/heal-control.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -123,7 +124,7 @@ export class Wire {
       kind: run.kind,
       state: liveStateOf(run),
       step: operation?.steps[run.step]?.name ?? null,
-      attempt: run.attempt,
+      ...attemptOf(operation?.steps[run.step]?.retry, run),
       progress: run.progress,
     }
   }
@@ -194,7 +195,7 @@ export class Wire {
       endedAt: view.endedAt === null ? null : isoTime(view.endedAt),
       phase: live?.phase ?? null,
       steps: plan === undefined ? [] : stepsOf(plan, view, events ?? []),
-      attempt: live?.attempt ?? 0,
+      ...(live === null ? { attempt: 0, round: 0 } : attemptOf(plan?.steps[live.step]?.retry, live)),
       input: live === null ? inputIn(events ?? []) : live.input,
       forced: live?.forced ?? state === 'forced',
       reasons: live === null ? reasonsIn(events ?? []) : [...live.reasons],

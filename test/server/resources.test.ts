@@ -1,5 +1,6 @@
 // Resources, their runs and lifecycles over real HTTP.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { eventWords } from '../../src/protocol/event-words.ts'
 import { openShop, type Answered, type Shop } from './workshop.ts'
 
 let shop: Shop
@@ -402,4 +403,39 @@ test.each([
   const { status, json } = await shop.ask(method, path, given)
   expect(status).toBeLessThan(500)
   expect(json.detail).toContain(words)
+})
+
+test('what is tried until it works tells its attempt in the present round, and the round; once it worked, it is done', async () => {
+  for (const [type, body] of [
+    ['shelf', { id: 's' }],
+    ['tray', { id: 't', parent: 's' }],
+  ] as const)
+    await ended((await shop.ask('POST', `/v1/resources/shop.${type}`, { body })).json.run.id)
+  shop.hands.failing.add('take')
+  const { run } = (await shop.ask('DELETE', '/v1/resources/shop.tray/t')).json
+  expect([run.attempt, run.round]).toEqual([1, 1])
+  // Each round has two attempts.
+  const seen = new Set<string>()
+  await vi.waitFor(async () => {
+    const now = (await shop.ask('GET', `/v1/runs/${run.id}`)).json
+    const summary = (await shop.ask('GET', '/v1/resources/shop.tray/t')).json.run
+    for (const { attempt, round } of [now, summary]) seen.add(`${attempt} of ${round}`)
+    expect(now.round).toBe(3)
+  }, 30_000)
+  expect([...seen].filter((one) => !/^[12] of [123]$/.test(one))).toEqual([])
+  const { items } = (await shop.ask('GET', '/v1/resources/shop.tray/t/history')).json
+  const told = items.filter(({ kind }: { kind: string }) => kind === 'attemptFailed' || kind === 'failed')
+  expect(told.map(eventWords).toReversed().slice(0, 4)).toEqual([
+    'take failed at attempt 1: take went wrong',
+    'take failed as often as it may: take went wrong; it is tried again later',
+    'take failed at attempt 1 of round 2: take went wrong',
+    'take failed as often as it may: take went wrong; it is tried again later',
+  ])
+  shop.hands.failing.delete('take')
+  expect(await ended(run.id)).toMatchObject({
+    state: 'succeeded',
+    attempt: 0,
+    round: 0,
+    steps: [{ name: 'take', state: 'done' }],
+  })
 })

@@ -72,7 +72,7 @@ export const trays = tray.relations({ shelf: { parent: shelf } }).lifecycle({
       to: 'Gone',
       ifTerminal: 'succeed',
       onFailure: { again: '1s' },
-      steps: { take: { during: 'Placing' } },
+      steps: { take: { during: 'Placing', retry: { times: 1, first: '10ms' } } },
     },
   },
   heal: { Placing: { resume: true, unowned: { status: 'There' } } },

@@ -5,6 +5,7 @@ import { useMemo, useState } from 'react'
 import { useCall, type AnswerOf, type Diagram as Placed, type Resource } from '../api.ts'
 import { useEvents } from '../live.ts'
 import { Age, Empty, leastRead, PageHead, Panel, Read, Scroll, Status, Tag, useNow, useTitle } from '../parts/bits.tsx'
+import { attemptWords, isTriedAgain } from '../../protocol/attempt-words.ts'
 import { foundWords } from '../../protocol/found-words.ts'
 import { Activity } from '../parts/activity.tsx'
 import { Diagram } from '../parts/diagram.tsx'
@@ -174,7 +175,7 @@ function Attention(given: {
   const isStuck = new Set(stuckItems.map(({ resource }) => nameOf(resource)))
   const struggling = moving
     .filter(
-      (one) => !isStuck.has(nameOf(one)) && one.run !== null && (one.run.state !== 'running' || one.run.attempt > 1),
+      (one) => !isStuck.has(nameOf(one)) && one.run !== null && (one.run.state !== 'running' || isTriedAgain(one.run)),
     )
     .toSorted((one, other) => millis(one.since) - millis(other.since))
   const rows = [
@@ -198,7 +199,7 @@ function Attention(given: {
           ? 'parked'
           : resource.run!.state === 'waiting'
             ? 'waits for a worker'
-            : `attempt ${resource.run!.attempt}`,
+            : attemptWords(resource.run!),
       words: `${resource.run!.operation}, step ${resource.run!.step ?? ''}${(failures.get(nameOf(resource)) ?? resource.run!.progress).replace(/^(?=.)/, ': ')}`,
     })),
   ]

@@ -20,6 +20,7 @@ import {
   useTitle,
 } from '../parts/bits.tsx'
 import { HealNow } from '../parts/why.tsx'
+import { attemptWords, isTriedAgain } from '../../protocol/attempt-words.ts'
 import { foundWords } from '../../protocol/found-words.ts'
 import { asCli, word } from '../copies.ts'
 import { Link, toList } from '../route.tsx'
@@ -70,7 +71,7 @@ export default function Stuck() {
   const isStuck = new Set((stuck.data?.items ?? []).map(({ resource }) => `${resource.type}/${resource.id}`))
   for (const resource of moving.data?.items ?? []) {
     const { run, type, id } = resource
-    if (run === null || isStuck.has(`${type}/${id}`) || (run.attempt < 2 && run.state !== 'parked')) continue
+    if (run === null || isStuck.has(`${type}/${id}`) || (!isTriedAgain(run) && run.state !== 'parked')) continue
     const last = events.find(
       ({ subject, data }) => subject === `${type}/${id}` && (data.kind === 'attemptFailed' || data.kind === 'failed'),
     )
@@ -143,7 +144,7 @@ export default function Stuck() {
                             {resource.run === null ? (
                               <span className="quiet">no run</span>
                             ) : (
-                              `${resource.run.operation}, ${resource.run.step ?? ''}, attempt ${resource.run.attempt}`
+                              `${resource.run.operation}, ${resource.run.step ?? ''}, ${attemptWords(resource.run)}`
                             )}
                           </td>
                           <td className="prose">{nextOf(resource)}</td>

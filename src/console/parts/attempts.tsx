@@ -2,7 +2,7 @@
 import { useCall, type Run } from '../api.ts'
 import { clockTime, millis, span } from '../time.ts'
 import { At, Json, Panel, Table, Tag, useNow } from './bits.tsx'
-import { tracksOf } from './waterfall.tsx'
+import { tracksOf } from './tracks.ts'
 
 const tones = { done: 'good', failed: 'bad', unknown: 'warn', running: 'info', waiting: 'info' } as const
 

@@ -1,6 +1,7 @@
 // Columns of the list of resources: which there are, which are chosen (in the address), and the chooser. A type's own properties are
 // columns too.
 import { useEffect, useRef, type ReactNode } from 'react'
+import { attemptWords, isTriedAgain } from '../../protocol/attempt-words.ts'
 import type { Resource } from '../api.ts'
 import type { Lifecycle } from '../lifecycle.ts'
 import { go, usePlace, withQuery } from '../route.tsx'
@@ -94,7 +95,7 @@ function RunCell({ run }: { readonly run: NonNullable<Resource['run']> }) {
       {run.state === 'parked' ? (
         <Tag tone="warn">parked</Tag>
       ) : (
-        run.attempt > 1 && <Tag tone="warn">attempt {run.attempt}</Tag>
+        isTriedAgain(run) && <Tag tone="warn">{attemptWords(run)}</Tag>
       )}
     </>
   )

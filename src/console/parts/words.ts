@@ -6,6 +6,8 @@ interface Detail {
   readonly step?: string
   readonly next?: string
   readonly attempt?: number
+  readonly round?: number
+  readonly phase?: string
   readonly reason?: string
   readonly failed?: boolean
 }

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { machinesAway, machinesToBin } from './machine-cascades.ts'
 import { beginsEnabled, bin, forgotten, notInBin, reason, wasModel } from './recycle-bin.ts'
 import { busyMachines, isOneOf } from './related-statuses.ts'
-import { account, cloudspace, machine, node } from './resource-types.ts'
+import { account, cloudspace, idOf, machine, node } from './resource-types.ts'
 
 /** The user's API refuses while machines live; the operator's deletes or destroys them first. */
 const deletion = z.object({ reason: z.string().default(''), withMachines: z.boolean().default(false) })
@@ -96,7 +96,7 @@ export const cloudspaces = cloudspace
         from: ['DEPLOYED'],
         ifBusy: 'queue',
         queueBehind: 1,
-        input: z.object({ node: z.string() }),
+        input: z.object({ node: idOf('ovc.node') }),
         steps: { moveFirewall: { during: { status: 'MIGRATING', link: { target: ({ input }) => input.node } } } },
         to: { status: 'DEPLOYED', link: { target: null } },
         onFailure: { status: previous, link: { target: null } },

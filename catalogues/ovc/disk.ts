@@ -3,7 +3,7 @@
 import { previous } from 'homeostat'
 import { z } from 'zod'
 import { bin, notInBin, reason } from './recycle-bin.ts'
-import { account, disk, machine } from './resource-types.ts'
+import { account, disk, idOf, machine } from './resource-types.ts'
 
 /**
  * Note D1: the machine is not in the matching transition. Nothing is given to the destroyer while there is a machine: one that is
@@ -110,7 +110,7 @@ export const disks = disk
       },
       attach: {
         from: ['CREATED'],
-        input: z.object({ machine: z.string() }),
+        input: z.object({ machine: idOf('ovc.machine') }),
         steps: {
           attachToMachine: {
             during: { status: 'ATTACHING', link: { target: ({ input }) => input.machine } },

@@ -5,7 +5,7 @@ import { previous } from 'homeostat'
 import { z } from 'zod'
 import { healMachine, unlessMissing } from './machine-healing.ts'
 import { bin, forgotten, notInBin, reason } from './recycle-bin.ts'
-import { cloudspace, disk, image, machine, node } from './resource-types.ts'
+import { cloudspace, disk, idOf, image, machine, node } from './resource-types.ts'
 
 const active = ['RUNNING', 'PAUSED', 'HALTED'] as const
 const nodeOpen = ['ENABLED', 'ENABLING', 'UPDATING']
@@ -180,7 +180,7 @@ export const machines = machine
       },
       limitDisk: {
         from: active,
-        input: z.object({ disk: z.string(), iops: z.number().nonnegative() }),
+        input: z.object({ disk: idOf('ovc.disk'), iops: z.number().nonnegative() }),
         requires: [
           {
             says: 'the disk is attached to it',
@@ -240,7 +240,7 @@ export const machines = machine
         from: active,
         ifBusy: 'queue',
         queueBehind: 1,
-        input: z.object({ node: z.string() }),
+        input: z.object({ node: idOf('ovc.node') }),
         steps: { moveMachine: { during: { status: 'MIGRATING', link: { target: ({ input }) => input.node } } } },
         to: { status: previous, link: { node: ({ input }) => input.node, target: null } },
         onFailure: { status: previous, link: { target: null } },

@@ -2,6 +2,9 @@
 import { resourceType } from 'homeostat'
 import { z } from 'zod'
 
+/** The id of one of them; the console offers those that there are. */
+export const idOf = (type: string) => z.string().meta({ resource: type })
+
 export const account = resourceType('ovc.account', {
   properties: z.object({ enabled: z.boolean().default(true), name: z.string().default('') }),
   statuses: {

@@ -15,6 +15,11 @@ export interface Schema {
   readonly default?: unknown
   readonly minimum?: number
   readonly maximum?: number
+  /** Its text is the id of a resource of this type. */
+  readonly resource?: string
+  /** For the form that creates: the statuses that its operations require of that resource, by operation, and the tenant that it is of. */
+  readonly standsIn?: Readonly<Record<string, readonly string[]>>
+  readonly tenant?: string
 }
 
 export type Kind = 'stable' | 'transitional' | 'failed' | 'terminal'
@@ -27,6 +32,7 @@ export interface Operation {
     readonly from?: readonly string[] | string
     readonly force?: unknown
     readonly to?: unknown
+    readonly requires?: readonly Readonly<Record<string, unknown>>[]
   }
 }
 
@@ -52,6 +58,10 @@ export const kindOf = (lifecycle: Lifecycle | undefined, status: string): Kind =
   lifecycle?.statuses.find(({ name }) => name === status)?.kind ?? 'stable'
 
 export const creates = ({ declared: { from } }: Operation): boolean => Array.isArray(from) && from.length === 0
+
+/** The statuses that an operation requires of one related resource; undefined: none is told. */
+export const requiredOf = ({ declared: { requires } }: Operation, relation: string): readonly string[] | undefined =>
+  requires?.map((one) => one[relation]).find((one): one is string[] => Array.isArray(one))
 
 const starts = ({ declared: { from } }: Operation, status: string): boolean =>
   from === undefined ||

@@ -14,6 +14,7 @@ import { stuckPlaceOf, stuckToken, tenantFor, tokenNumber } from './reach.ts'
 import { refuseUnknownStatus } from './unknown-names.ts'
 
 export type Filter = Omit<z.infer<typeof filter>, 'type'>
+type StoreQuery = Omit<ListQuery, 'limit' | 'after'>
 type ListCall = Call<'listResources' | 'listAllResources'>
 
 /** Most rows that are read for one answer. */
@@ -45,14 +46,8 @@ async function stuckOnes(call: ListCall, plan: Plan | null, given: ListCall['que
   const query = await storeQuery(call, plan, given)
   const resources: Resource[] = []
   if (query === null) return { resources, next: null }
-  const { type, status, tenant, parent, name } = query
-  const isFit = fits(plan, given)
-  const isWanted = (one: Resource) =>
-    (type === undefined || one.type === type) &&
-    (status === undefined || status.includes(one.status)) &&
-    (parent === undefined || one.parent === parent) &&
-    (name === undefined || one.name === name) &&
-    isFit(one)
+  const { tenant } = query
+  const isWanted = meets(plan, given, query)
   let from = stuckPlaceOf(given.pageToken)
   for (let seen = 0; ;) {
     const { stuck, next } = await heal.stuckPage({ limit: given.pageSize - resources.length, tenant, from })
@@ -65,11 +60,7 @@ async function stuckOnes(call: ListCall, plan: Plan | null, given: ListCall['que
 }
 
 /** The part of a filter that the store finds by itself. Null: nothing can fit. */
-export async function storeQuery(
-  call: Call,
-  plan: Plan | null,
-  given: Filter,
-): Promise<Omit<ListQuery, 'limit' | 'after'> | null> {
+export async function storeQuery(call: Call, plan: Plan | null, given: Filter): Promise<StoreQuery | null> {
   const { engine } = call.services
   const tenant = tenantFor(call.principal, given.tenant)
   let parent: number | undefined
@@ -112,12 +103,39 @@ export function fits(plan: Plan | null, given: Filter): (resource: Resource) => 
       ))
 }
 
+/** All of a filter, also what the store looks for by itself. */
+function meets(plan: Plan | null, given: Filter, query: StoreQuery): (resource: Resource) => boolean {
+  const { type, status, tenant, parent, name } = query
+  const isFit = fits(plan, given)
+  return (one) =>
+    (type === undefined || one.type === type) &&
+    (status === undefined || status.includes(one.status)) &&
+    (tenant === undefined || one.tenant === tenant) &&
+    (parent === undefined || one.parent === parent) &&
+    (name === undefined || one.name === name) &&
+    isFit(one)
+}
+
+/** What has exactly this id is found by an index: it comes first, however many rows there are to be looked through. */
+async function calledSo(call: ListCall, plan: Plan | null, given: ListCall['query'], query: StoreQuery) {
+  const { q, pageSize } = given
+  if (q === undefined) return []
+  const { engine } = call.services
+  const plans = plan === null ? engine.plans.all : [plan]
+  const found = await Promise.all(plans.map(({ type }) => engine.get(type, q)))
+  const isWanted = meets(plan, given, query)
+  const wanted = found.filter((one) => one !== null && isWanted(one)) as Resource[]
+  return wanted.length <= pageSize ? wanted : []
+}
+
 async function pageOf(call: ListCall, plan: Plan | null, given: ListCall['query']): Promise<Page> {
   const query = await storeQuery(call, plan, given)
   const limit = given.pageSize
-  const resources: Resource[] = []
-  if (query === null) return { resources, next: null }
-  const isWanted = fits(plan, given)
+  if (query === null) return { resources: [], next: null }
+  const first = await calledSo(call, plan, given, query)
+  const resources = given.pageToken === undefined ? [...first] : []
+  const isFit = fits(plan, given)
+  const isWanted = (one: Resource) => isFit(one) && !first.some(({ no }) => no === one.no)
   let seen = 0
   let at = given.pageToken === undefined ? 0 : tokenNumber(given.pageToken)
   while (resources.length < limit && seen < scanMax) {

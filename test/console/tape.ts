@@ -23,6 +23,13 @@ export const tapes = resourceType('archive.tape', {
       to: 'Idle',
       onFailure: 'Doubtful',
     },
+    copyFrom: {
+      from: ['Idle'],
+      input: z.object({ volume: z.string().meta({ resource: 'opensds.volume' }) }),
+      steps: { wipe: { during: 'Labelling' } },
+      to: 'Idle',
+      onFailure: 'Doubtful',
+    },
     // Takes something away, but not the tape.
     removeNotes: { from: ['Idle'], steps: { wipe: { during: 'Labelling' } }, to: 'Idle', onFailure: 'Doubtful' },
     // Ends it without a name that says so.

@@ -176,6 +176,26 @@ test('lists are paged and filtered', async () => {
   expect((await shop.ask('GET', '/v1/resources?kind=stable')).json.items).toHaveLength(7)
 })
 
+test('what is called exactly as the text comes first, and once, however many hold it', async () => {
+  for (const id of ['a-b', 'b-b', 'c-b', 'b', 'd-b']) await create(id)
+  await shop.ask('POST', '/v1/resources/shop.shelf', { body: { id: 'b' } })
+  const pages = async (path: string, pageSize: number) => {
+    const found: string[][] = []
+    for (let token = ''; token !== null;) {
+      const { json } = await shop.ask('GET', `${path}&pageSize=${pageSize}${token && `&pageToken=${token}`}`)
+      if (json.items.length > 0) found.push(json.items.map((one: { type: string; id: string }) => one.id))
+      token = json.nextPageToken
+    }
+    return found
+  }
+  expect(await pages('/v1/resources/shop.box?q=b', 2)).toEqual([['b', 'a-b'], ['b-b', 'c-b'], ['d-b']])
+  expect(await pages('/v1/resources/shop.box?q=b', 1)).toEqual([['b'], ['a-b'], ['b-b'], ['c-b'], ['d-b']])
+  expect((await pages('/v1/resources?q=b', 3))[0]).toEqual(['b', 'b', 'a-b'])
+  // More than a page of them: none comes first, and none is lost.
+  expect((await pages('/v1/resources?q=b', 1)).flat().toSorted()).toEqual(['a-b', 'b', 'b', 'b-b', 'c-b', 'd-b'])
+  expect(await pages('/v1/resources/shop.box?q=b&kind=failed', 2)).toEqual([])
+})
+
 test('history, runs, explanation, ledger and relations of a resource', async () => {
   await ended((await shop.ask('POST', '/v1/resources/shop.shelf', { body: { id: 's-1' } })).json.run.id)
   const tray = await shop.ask('POST', '/v1/resources/shop.tray', { body: { id: 't-1', parent: 's-1' } })

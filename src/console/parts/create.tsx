@@ -1,8 +1,8 @@
 // Creating a resource, with fields from the schemas of its properties and of what the operation that creates it takes besides.
 import { asCli, word, words } from '../copies.ts'
-import { creates, useLifecycle, type Lifecycle, type Schema } from '../lifecycle.ts'
+import { creates, requiredOf, useLifecycle, type Lifecycle, type Schema } from '../lifecycle.ts'
 import { go, toResource } from '../route.tsx'
-import { useRefusal } from '../session.tsx'
+import { useRefusal, useSession } from '../session.tsx'
 import { useAct } from './act.tsx'
 import { AskButton } from './bits.tsx'
 
@@ -20,28 +20,39 @@ export function whyNotCreated(lifecycle: Lifecycle | undefined): string | null {
 const prefixed = (prefix: string, some: Readonly<Record<string, Schema>>): Readonly<Record<string, Schema>> =>
   Object.fromEntries(Object.entries(some).map(([name, one]) => [`${prefix}.${name}`, one]))
 
-function schemaOf(lifecycle: Lifecycle): Schema {
+/** Where what is made by somebody of all tenants goes when no parent says it. */
+const usualTenant = 'default'
+
+function schemaOf(lifecycle: Lifecycle, tenant: string): Schema {
   const { properties, relations, operations } = lifecycle
   const creating = Object.entries(operations).filter(([, one]) => creates(one))
   const names = creating.map(([name]) => name)
-  const parent = Object.values(relations).find(({ kind }) => kind === 'parent')
+  const parent = Object.entries(relations).find(([, { kind }]) => kind === 'parent')
   const links = Object.entries(relations).filter(([, { kind }]) => kind === 'link')
   const inputs = creating.flatMap(([, { input }]) => (input === null ? [] : [input]))
   const required = (prefix: string, some: readonly string[] = []) => some.map((name) => `${prefix}.${name}`)
+  const oneOf = ([relation, { type }]: (typeof links)[number]): Schema => ({
+    type: 'string',
+    resource: type ?? '',
+    standsIn: Object.fromEntries(
+      creating.flatMap(([name, one]) => {
+        const statuses = requiredOf(one, relation)
+        return statuses === undefined ? [] : [[name, statuses]]
+      }),
+    ),
+  })
   return {
     properties: {
       ...(names.length < 2
         ? {}
         : { operation: { enum: names, default: names.includes('create') ? 'create' : names[0] } }),
       ...own,
-      ...(parent === undefined ? {} : { parent: { type: 'string', description: `Id of one ${parent.type}.` } }),
+      ...(parent === undefined ? {} : { parent: oneOf(parent) }),
       ...prefixed('properties', properties?.properties ?? {}),
       ...Object.assign({}, ...inputs.map((input) => prefixed('input', input.properties ?? {}))),
       ...prefixed(
         'links',
-        Object.fromEntries(
-          links.map(([name, { type }]) => [name, { type: 'string', description: `Id of one ${type}.` }]),
-        ),
+        Object.fromEntries(links.map((one) => [one[0], parent === undefined ? { ...oneOf(one), tenant } : oneOf(one)])),
       ),
     },
     required: [
@@ -76,6 +87,7 @@ const isGiven = (some: object) => Object.keys(some).length > 0
 export function CreateButton({ type }: { readonly type: string }) {
   const act = useAct()
   const refusal = useRefusal('operate')
+  const { tenant } = useSession()
   const lifecycle = useLifecycle(type)
   const open = () =>
     act({
@@ -88,7 +100,7 @@ export function CreateButton({ type }: { readonly type: string }) {
           declared.
         </p>
       ),
-      schema: schemaOf(lifecycle!),
+      schema: schemaOf(lifecycle!, tenant ?? usualTenant),
       given: ({ input: filled }) => {
         const { id, parent, operation, properties, links, input } = partsOf(filled)
         return {

@@ -1,9 +1,11 @@
 // Fields for the input of an operation, made from its schema; what has no simple field is given as JSON. What is wrong with one is said
 // at it.
+import { useState } from 'react'
 import { HomeostatError } from '../../base/errors.ts'
-import { wordsOf } from '../api.ts'
+import { wordsOf, type Resource } from '../api.ts'
 import type { Schema } from '../lifecycle.ts'
 import { millis } from '../time.ts'
+import { Chooser, type Sought } from './chooser.tsx'
 
 /** What was typed, by name: text, until it is asked for. */
 export type Typed = Readonly<Record<string, string>>
@@ -15,8 +17,10 @@ const kindOf = ({
   type,
   format,
   enum: choices,
-}: Schema): 'choice' | 'moment' | 'number' | 'switch' | 'text' | 'json' => {
+  resource,
+}: Schema): 'choice' | 'resource' | 'moment' | 'number' | 'switch' | 'text' | 'json' => {
   if (choices !== undefined) return 'choice'
+  if (resource !== undefined) return 'resource'
   if (format === 'moment') return 'moment'
   if (type === 'integer' || type === 'number') return 'number'
   if (type === 'boolean') return 'switch'
@@ -79,6 +83,9 @@ export function inputOf(
           faults[name] = `${name} is to be JSON, such as ${JSON.stringify(exampleOf(one))}.`
         }
         break
+      case 'resource':
+        input[name] = text.trim()
+        break
       case 'choice':
       case 'text':
         input[name] = text
@@ -128,6 +135,14 @@ export function Fields(given: {
   readonly onType: (typed: Typed, name: string) => void
 }) {
   const { schema, typed, onType, faults = {} } = given
+  const [parent, setParent] = useState<Resource | undefined>(undefined)
+  const soughtOf = (name: string, { resource, standsIn = {}, tenant }: Schema): Sought | undefined => {
+    if (resource === undefined) return undefined
+    const operation = typed['operation'] ?? Object.keys(standsIn)[0] ?? ''
+    // What is created is of its parent's tenant.
+    const tenantHere = tenant ?? (name === 'parent' ? undefined : parent?.tenant)
+    return { type: resource, tenant: tenantHere, operation, statuses: standsIn[operation] }
+  }
   return (
     <>
       {Object.entries(schema.properties ?? {}).map(([name, one]) => (
@@ -138,6 +153,8 @@ export function Fields(given: {
           isRequired={schema.required?.includes(name) ?? false}
           value={typed[name] ?? ''}
           fault={faults[name]}
+          sought={soughtOf(name, one)}
+          onFound={(found) => name === 'parent' && setParent(found)}
           onType={(text) => onType({ ...typed, [name]: text }, name)}
         />
       ))}
@@ -157,9 +174,11 @@ function Field(given: {
   readonly isRequired: boolean
   readonly value: string
   readonly fault: string | undefined
+  readonly sought: Sought | undefined
+  readonly onFound: (resource: Resource | undefined) => void
   readonly onType: (text: string) => void
 }) {
-  const { name, schema, value, fault, onType } = given
+  const { name, schema, value, fault, sought, onType } = given
   const kind = kindOf(schema)
   const id = `field-${name}`
   const [, part = '', own = name] = /^(properties\.|input\.|links\.)(.+)$/.exec(name) ?? []
@@ -172,7 +191,7 @@ function Field(given: {
       <span className="quiet">{part}</span>
       {own}{' '}
       <span className="quiet">
-        {kind === 'json' ? 'JSON' : kind}
+        {kind === 'json' ? 'JSON' : (sought?.type ?? kind)}
         {given.isRequired ? '' : ', may be left out'}
       </span>
     </label>
@@ -180,7 +199,17 @@ function Field(given: {
   return (
     <div className="field">
       {label}
-      {kind === 'switch' || kind === 'choice' ? (
+      {sought !== undefined ? (
+        <Chooser
+          id={id}
+          sought={sought}
+          value={value}
+          isInvalid={mended['aria-invalid']}
+          describedBy={mended['aria-describedby']}
+          onType={onType}
+          onFound={given.onFound}
+        />
+      ) : kind === 'switch' || kind === 'choice' ? (
         <select id={id} {...mended} value={value} onChange={(event) => onType(event.target.value)}>
           <option value="">{given.isRequired ? 'choose one' : 'left out'}</option>
           {(kind === 'switch' ? ['true', 'false'] : (schema.enum ?? [])).map((one) => (

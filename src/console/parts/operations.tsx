@@ -1,10 +1,21 @@
 // What may be asked of a resource, as buttons; the rest grey, each with the reason why not.
 import { type Resource } from '../api.ts'
 import { asCli, word, words } from '../copies.ts'
-import { creates, onlyLacksInput, removes, useLifecycle, type Operation } from '../lifecycle.ts'
+import { creates, onlyLacksInput, removes, useLifecycle, type Operation, type Schema } from '../lifecycle.ts'
 import { useRefusal } from '../session.tsx'
 import { useAct } from './act.tsx'
 import { AskButton } from './bits.tsx'
+
+/** Resources that its input names are looked for where the resource itself is. */
+const inTenant = (input: Schema | null, tenant: string): Schema | null =>
+  input === null
+    ? null
+    : {
+        ...input,
+        properties: Object.fromEntries(
+          Object.entries(input.properties ?? {}).map(([name, one]) => [name, { ...one, tenant }]),
+        ),
+      }
 
 export function Operations({ resource }: { readonly resource: Resource }) {
   const { type, id, status, etag } = resource
@@ -38,7 +49,7 @@ export function Operations({ resource }: { readonly resource: Resource }) {
           </ul>
         </>
       ),
-      schema: operation.input,
+      schema: inTenant(operation.input, resource.tenant),
       given: ({ input }) => ({
         path: { type, id, operation: name },
         ...(operation.input === null ? {} : { body: input as never }),

@@ -33,7 +33,12 @@ const doors = door.lifecycle({
           result: z.object({ drops: z.number() }),
         },
         push: {
-          during: { status: 'Turning', set: { turns: ({ input, resource }) => resource.properties.turns + input.by } },
+          during: {
+            status: 'Turning',
+            set: { turns: ({ input, resource }) => resource.properties.turns + input.by },
+            say: 'It is pushed.',
+          },
+          progress: '1m',
         },
       },
       to: [
@@ -99,6 +104,25 @@ describe('1 when statuses change', () => {
     expect(t.get('d').run).toMatchObject({ step: 2, steps: [0, 2], results: { look: { isDry: false } } })
     expect(t.done('d')).toMatchObject({ status: 'Stuck', description: 'Turned to the stop.', run: null })
     expect(t.lastEvent('d')).toMatchObject({ kind: 'landed', from: 'Turning', to: 'Stuck', begun: 2 })
+  })
+
+  test('1 a step begins anew: attempts, doubts and words of the one before are not its own; what it says is shown meanwhile', () => {
+    const t = shutDoor()
+    t.request('d', 'turn')
+    t.failed('d', 'dark', { terminal: false })
+    t.heal('d', 'ownerLost', { override: true })
+    t.heal('d')
+    const { no, epoch } = t.get('d')
+    t.ok({ kind: 'progressReported', no, epoch, text: 'looks', by: 'worker' })
+    t.ok({ kind: 'handOver', no, epoch: t.get('d').epoch, by: 'worker' })
+    t.ok({ kind: 'claim', no, owner: 1, by: 'worker' })
+    t.advance(600_000)
+    expect(t.done('d', { isDry: false })).toMatchObject({
+      description: 'It is pushed.',
+      run: { step: 2, attempt: 1, rounds: 0, progress: '', progressAt: t.now + 60_000, uncertain: false, resumed: 0 },
+    })
+    t.failed('d', 'heavy', { terminal: false })
+    expect(t.get('d').run).toMatchObject({ step: 2, attempt: 2 })
   })
 
   test('1 what is terminal has nothing left to do where that is declared: it succeeds and changes nothing; else it is refused', () => {
@@ -247,10 +271,24 @@ describe('16 requirements', () => {
     expect(details).toEqual({ status: 'Open', allowed: ['close', 'clear', 'delete'] })
   })
 
+  test('16 while a run is under way it is refused with that run, and with what may be asked for all the same', () => {
+    const t = new TableTop(workshop)
+    t.create('w.site', 's')
+    t.request('s', 'close')
+    expect(t.refused(t.asking('s', 'clear'))).toMatchObject({
+      code: 'operation_in_progress',
+      message: 'Cannot clear w.site s: it is Closing (run 1-2 of close is under way). Wait for it or cancel it.',
+      details: { status: 'Closing', run: '1-2', allowed: ['delete'] },
+    })
+  })
+
   test('16 input goes through its schema with its defaults, and what does not fit is refused with its faults', () => {
     const t = shutDoor()
-    expect(t.refused(t.asking('d', 'turn', { by: 'x' }))).toMatchObject({ code: 'input_invalid' })
-    expect(t.refused(t.asking('d', 'end', { by: 1 })).message).toBe('end of t.door takes no input. Leave it out.')
+    const { code, details } = t.refused(t.asking('d', 'turn', { by: 'x' }))
+    expect([code, details]).toEqual(['input_invalid', [expect.stringMatching(/^by: /)]])
+    for (const some of [{ by: 1 }, 5, 'x'])
+      expect(t.refused(t.asking('d', 'end', some)).message).toBe('end of t.door takes no input. Leave it out.')
+    for (const nothing of [undefined, null, {}]) expect(shutDoor().request('d', 'end', nothing).begun).toBe(2)
     expect(t.request('d', 'turn').resource.run!.input).toEqual({ by: 1 })
   })
 

@@ -5,6 +5,8 @@ import { z } from 'zod'
 import { TableTop } from '../testing/table-top.ts'
 import { cascadeLimit } from './advance.ts'
 
+const queen = resourceType('t.queen', { properties: z.object({}), statuses: { stable: { Old: 'Old.' } } })
+const queens = queen.lifecycle({ begins: ['Old'], heal: {} })
 const hive = resourceType('t.hive', {
   properties: z.object({ bees: z.number().default(9) }),
   statuses: {
@@ -15,7 +17,7 @@ const hive = resourceType('t.hive', {
   },
 })
 const bee = resourceType('t.bee', {
-  properties: z.object({ n: z.number(), fed: z.boolean().default(false) }),
+  properties: z.object({ n: z.number(), fed: z.boolean().default(false), isDrone: z.boolean().default(false) }),
   statuses: { stable: { In: 'In.', Out: 'Out.' }, transitional: { Flying: 'Flies.' }, terminal: { Dead: 'Dead.' } },
 })
 const bees = bee.relations({ hive: { parent: hive } }).lifecycle({
@@ -27,7 +29,12 @@ const bees = bee.relations({ hive: { parent: hive } }).lifecycle({
   operations: { fly: { from: ['In'], steps: { flap: { during: 'Flying' } }, to: 'Out', onFailure: 'In' } },
   heal: { Flying: { status: 'In' } },
 })
-const hives = hive.relations({ bees: { children: bee } }).lifecycle({
+const hivesWith = hive.relations({
+  bees: { children: bee },
+  drones: { children: bee, where: { isDrone: true } },
+  queen: { link: queen },
+})
+const hives = hivesWith.lifecycle({
   operations: {
     create: { from: [], steps: {}, to: 'Calm', onFailure: 'Gone' },
     smoke: {
@@ -39,6 +46,25 @@ const hives = hive.relations({ bees: { children: bee } }).lifecycle({
         set: { bees: 0 },
       },
       onFailure: { status: 'Wild', move: { bees: { from: ['In'], to: 'Out' } }, say: 'They are out: {reasons}' },
+    },
+    swarm: {
+      from: ['Calm'],
+      steps: { hum: { during: 'Smoking', progress: '1m' } },
+      to: {
+        status: 'Empty',
+        move: { drones: { from: ['In'], to: 'Dead' }, bees: { from: ['In', 'Flying'], set: { fed: true } } },
+        set: { bees: 0 },
+        add: { bees: { status: 'In', each: () => [{ n: -1, fed: false, isDrone: false }] } },
+        link: { queen: () => 'q' },
+      },
+      onFailure: 'Wild',
+    },
+    flee: {
+      from: ['Calm', 'Empty'],
+      ifBusy: 'queue',
+      steps: {},
+      to: { status: 'Empty', move: { bees: 'Out' } },
+      onFailure: 'Wild',
     },
     feed: {
       from: ['Calm'],
@@ -62,11 +88,12 @@ const hives = hive.relations({ bees: { children: bee } }).lifecycle({
 
 const population = 1_200
 
-function hiveWith(count: number, status = 'Calm') {
-  const t = new TableTop([hives, bees])
+function hiveWith(count: number, status = 'Calm', more = {}) {
+  const t = new TableTop([hives, bees, queens])
+  t.place('t.queen', 'q', 'Old')
   t.place('t.hive', 'h', status)
   const parent = { no: t.get('h').no }
-  for (let n = 0; n < count; n++) t.place('t.bee', `b${n}`, 'In', { parent, properties: { n } })
+  for (let n = 0; n < count; n++) t.place('t.bee', `b${n}`, 'In', { parent, properties: { n, ...more } })
   return t
 }
 
@@ -103,6 +130,30 @@ describe('12 cascades', () => {
       ['landed', 'Empty'],
     ])
     expect(t.ended.at(-1)).toMatchObject({ operation: 'smoke', outcome: 'succeeded' })
+  })
+
+  test('12 properties, links and new resources come with the landing, once; until then nothing watches the run', () => {
+    const t = hiveWith(population, 'Calm', { isDrone: true })
+    const parent = { no: t.get('h').no }
+    for (let n = 0; n < 3; n++) t.place('t.bee', `w${n}`, 'In', { parent, properties: { n } })
+    t.request('h', 'swarm')
+    t.done('h')
+    expect(t.get('h')).toMatchObject({ properties: { bees: 9 }, links: {}, run: { phase: 'cascade', progressAt: 0 } })
+    t.done('h')
+    t.done('h')
+    expect(t.get('h')).toMatchObject({ status: 'Empty', properties: { bees: 0 }, links: { queen: t.get('q').no } })
+    expect([...t.resources.values()].filter((one) => one.properties['n'] === -1)).toHaveLength(1)
+    expect([t.get('w0'), t.get('w2')]).toMatchObject([{ properties: { fed: true } }, { properties: { fed: true } }])
+  })
+
+  test('12 a chunk told twice moves nothing more', () => {
+    const t = hiveWith(population)
+    t.request('h', 'smoke')
+    t.done('h')
+    const told = t.ending('h', { kind: 'done', result: null })
+    t.ok(told)
+    expect(t.refused(told).code).toBe('fenced')
+    expect(countIn(t, 'Out')).toBe(2 * cascadeLimit)
   })
 
   test('12 a crash between chunks is healed by going on; what is there already is not moved again', () => {
@@ -153,11 +204,28 @@ describe('12 cascades', () => {
     expect([...t.resources.values()].filter((one) => one.properties['fed'] === true)).toHaveLength(population)
   })
 
+  test('12 what waits its turn waits for the last chunk, also where no step has shown that something is under way', () => {
+    const t = hiveWith(population)
+    t.request('h', 'flee')
+    t.request('h', 'flee')
+    expect(t.get('h')).toMatchObject({ status: 'Calm', run: { phase: 'cascade' }, queue: [{ operation: 'flee' }] })
+    t.done('h')
+    expect(t.get('h').queue).toHaveLength(1)
+    t.done('h')
+    expect(t.get('h')).toMatchObject({ status: 'Empty', run: null, queue: [] })
+    expect(t.ended.map(({ operation, outcome }) => [operation, outcome])).toEqual([
+      ['flee', 'succeeded'],
+      ['flee', 'succeeded'],
+    ])
+  })
+
   test('12 a pre-empting end goes over busy ones in its chunks', () => {
     const t = hiveWith(population)
+    t.request('b100', 'fly')
     t.request('b1100', 'fly')
     t.request('h', 'end')
     t.done('h')
+    expect(t.statuses('h', 'b100', 'b1100')).toEqual(['Ending', 'Dead', 'Flying'])
     t.done('h')
     expect(t.status('b1100')).toBe('Flying')
     t.done('h')

@@ -106,6 +106,49 @@ describe('6 pre-emption', () => {
     expect(idle.get('s').run!.dueAt).toBe(0)
   })
 
+  test('6 it does not wait where no call can be under way: nobody had taken the run, it waits, is parked, or is forced over', () => {
+    const dueAtAfter = (interrupt: (t: TableTop) => void, more = {}) => {
+      const t = shop()
+      interrupt(t)
+      return t.request('s', 'delete', {}, more).resource.run!.dueAt - t.now
+    }
+    const close = (t: TableTop) => t.request('s', 'close')
+    expect(dueAtAfter(close)).toBe(5_000)
+    expect(dueAtAfter(close, { force: true, reason: 'now' })).toBeLessThan(0)
+    const nobody = (t: TableTop) => {
+      t.claimant = 0
+      close(t)
+    }
+    expect(dueAtAfter(nobody)).toBeLessThan(0)
+    const waits = (t: TableTop, ms: number) => {
+      close(t)
+      t.again('s', ms)
+    }
+    expect(dueAtAfter((t) => waits(t, 60_000))).toBeLessThan(0)
+    expect(dueAtAfter((t) => waits(t, 0))).toBe(5_000)
+    const parked = (t: TableTop) => {
+      close(t)
+      for (let n = 0; n < 10 && t.get('s').run?.parked === null; n++) t.unknown('s')
+      expect(t.get('s').run!.parked).not.toBeNull()
+      t.advance(60_000)
+    }
+    expect(dueAtAfter(parked)).toBeLessThan(0)
+  })
+
+  test('6 one whose requirements do not hold, or that may not begin from here, interrupts nothing', () => {
+    const t = new TableTop([boxes, lids])
+    t.place('t.box', 'box', 'Open')
+    t.request('box', 'check')
+    const before = t.get('box')
+    expect(t.refused(t.asking('box', 'soak')).code).toBe('requirement_not_met')
+    expect(t.refused(t.asking('box', 'unseal')).code).toBe('operation_in_progress')
+    expect(t.get('box')).toBe(before)
+    t.done('box')
+    t.request('box', 'check')
+    // Accepted from where the interrupted run came from.
+    expect(t.request('box', 'unseal').resource.run).toMatchObject({ operation: 'unseal', previous: 'Sealed' })
+  })
+
   test('6 a repeated delete with the same input joins the run while that is alive and moving', () => {
     const t = shop()
     const first = t.request('s', 'delete', { why: 'old' })
@@ -126,6 +169,22 @@ describe('6 pre-emption', () => {
     hanging.advance(3_600_000)
     expect(hanging.request('s', 'delete').begun).toBe(hanging.get('s').epoch)
     expect(hanging.ended.at(-1)).toMatchObject({ operation: 'delete', outcome: 'preempted' })
+    const parked = new TableTop([boxes, lids])
+    parked.place('t.box', 'box', 'Open')
+    parked.request('box', 'crush')
+    for (let n = 0; n < 10 && parked.get('box').run?.parked === null; n++) parked.unknown('box')
+    const { begun: gaveUp } = parked.get('box').run!
+    expect(parked.request('box', 'crush').begun).toBeGreaterThan(gaveUp)
+  })
+
+  test('6 healing of a delete is no delete: asked for again, it pre-empts the healing', () => {
+    const t = new TableTop([boxes, lids])
+    t.place('t.box', 'box', 'Sealed')
+    t.request('box', 'unseal')
+    t.heal('box')
+    expect(t.get('box').run).toMatchObject({ kind: 'heal', operation: 'unseal' })
+    expect(t.refused(t.asking('box', 'check')).message).toMatch(/healing \S+ is under way/)
+    expect(t.request('box', 'unseal').resource.run).toMatchObject({ kind: 'operation', operation: 'unseal' })
   })
 
   test('6 runs that it asked for are taken back', () => {
@@ -190,6 +249,40 @@ describe('7 held resources', () => {
     expect(t.refused(late).code).toBe('fenced')
   })
 
+  test('7 so do forced ones and healing, in their steps and in their landings', () => {
+    const boxIn = (status: string) => {
+      const t = new TableTop([boxes, lids])
+      t.place('t.box', 'box', status)
+      t.place('t.lid', 'lid', 'Off', { parent: { no: t.get('box').no } })
+      return t
+    }
+    const force = { force: true, reason: 'now' }
+    const step = boxIn('Open')
+    step.request('lid', 'turn')
+    expect(step.refused(step.asking('box', 'seal')).code).toBe('related_busy')
+    step.request('box', 'seal', undefined, force)
+    expect(step.statuses('box', 'lid')).toEqual(['Sealing', 'On'])
+    const landing = boxIn('Open')
+    landing.request('box', 'check', undefined, force)
+    landing.request('lid', 'turn')
+    landing.done('box')
+    expect(landing.statuses('box', 'lid')).toEqual(['Sealed', 'On'])
+    const healed = boxIn('Tearing')
+    healed.request('lid', 'turn')
+    healed.heal('box', 'unowned')
+    healed.answered('box', 'whole')
+    expect(healed.statuses('box', 'lid')).toEqual(['Sealed', 'Lost'])
+    const attempt = boxIn('Soaking')
+    attempt.request('lid', 'turn')
+    attempt.heal('box', 'unowned')
+    expect(attempt.statuses('box', 'lid')).toEqual(['Sealing', 'On'])
+    const attempted = boxIn('Checking')
+    attempted.heal('box', 'unowned')
+    attempted.request('lid', 'turn')
+    attempted.done('box')
+    expect(attempted.statuses('box', 'lid')).toEqual(['Sealed', 'On'])
+  })
+
   test('7 what is moved over a parked run no longer asks people to see to that', () => {
     const t = new TableTop([boxes, lids])
     t.create('t.box', 'box')
@@ -215,6 +308,7 @@ describe('7 held resources', () => {
     t.request('s', 'clear')
     t.ok({ kind: 'setStatus', no: t.get('s').no, status: 'Broken', reason: 'stop', by: 'ann' })
     expect(t.get('a')).toMatchObject({ status: 'Packed', holder: { begun: 2 } })
+    expect(t.refused(t.asking('a', 'start')).code).toBe('operation_not_allowed')
     expect(t.heal('a', 'unowned').status).toBe('Idle')
   })
 })
@@ -223,7 +317,13 @@ const box = resourceType('t.box', {
   properties: z.object({}),
   statuses: {
     stable: { Open: 'Open.', Sealed: 'Sealed.' },
-    transitional: { Sealing: 'Sealed.', Checking: 'Checked.', Crushing: 'Crushed.' },
+    transitional: {
+      Sealing: 'Sealed.',
+      Checking: 'Checked.',
+      Crushing: 'Crushed.',
+      Soaking: 'Soaked.',
+      Tearing: 'Torn.',
+    },
     failed: { Dented: 'Dented.' },
     terminal: { Flat: 'Flat.' },
   },
@@ -233,18 +333,36 @@ const lid = resourceType('t.lid', {
   statuses: { stable: { Off: 'Off.', On: 'On.' }, transitional: { Turning: 'Turned.' }, failed: { Lost: 'Lost.' } },
 })
 const boxes = box.relations({ lids: { children: lid }, lid: { child: lid } }).lifecycle({
+  probes: { look: ['whole', 'torn'] },
   operations: {
     create: { from: [], steps: {}, to: 'Open', onFailure: 'Dented' },
     seal: {
       from: ['Open'],
+      force: '1s',
       steps: { press: { during: { status: 'Sealing', move: { lids: 'On' } } } },
       to: 'Sealed',
       onFailure: 'Dented',
     },
     check: {
       from: ['Open', 'Sealed'],
+      force: '1s',
       steps: { look: { during: 'Checking' } },
       to: { status: 'Sealed', move: { lids: { to: 'On', set: { turns: ({ item }) => item.properties.turns + 1 } } } },
+      onFailure: 'Dented',
+    },
+    soak: {
+      from: ['*'],
+      ifBusy: 'preempt',
+      requires: [{ lids: { exists: true } }],
+      steps: { pour: { during: 'Soaking' } },
+      to: 'Open',
+      onFailure: 'Dented',
+    },
+    unseal: {
+      from: ['Sealed'],
+      ifBusy: 'preempt',
+      steps: { tear: { during: 'Tearing' } },
+      to: 'Open',
       onFailure: 'Dented',
     },
     count: {
@@ -278,8 +396,12 @@ const boxes = box.relations({ lids: { children: lid }, lid: { child: lid } }).li
   },
   heal: {
     Sealing: { resume: true, unowned: { status: 'Dented' } },
-    Checking: { status: 'Open' },
+    Checking: { status: 'Open', attempt: 'check' },
     Crushing: { attempt: 'crush' },
+    Soaking: { status: 'Open', attempt: 'seal' },
+    Tearing: {
+      probe: { look: { whole: { status: 'Sealed', move: { lids: 'Lost' } }, torn: 'Open', unknown: 'Dented' } },
+    },
   },
 })
 const lids = lid.relations({ box: { parent: box } }).lifecycle({

@@ -1,7 +1,64 @@
 // Point 16, second half: requests that wait their turn.
+import { resourceType } from 'homeostat'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { workshop } from '../../test/decision/workshop.ts'
 import { TableTop } from '../testing/table-top.ts'
+
+const press = resourceType('t.press', {
+  properties: z.object({}),
+  statuses: {
+    stable: { Idle: 'Idle.' },
+    transitional: { Pressing: 'Presses.' },
+    failed: { Jammed: 'Jammed.' },
+    terminal: { Gone: 'Gone.' },
+  },
+})
+const presses = press.lifecycle({
+  operations: {
+    create: { from: [], steps: {}, to: 'Idle', onFailure: 'Jammed' },
+    print: {
+      from: ['Idle'],
+      ifBusy: 'queue',
+      queueBehind: 2,
+      input: z.object({ words: z.string().transform((text) => text.split(' ')) }),
+      steps: { roll: { during: 'Pressing' } },
+      to: 'Idle',
+      onFailure: 'Jammed',
+    },
+    clean: { from: ['Idle'], steps: { wipe: { during: 'Pressing' } }, to: 'Idle', onFailure: 'Jammed' },
+    scrap: {
+      from: ['Idle'],
+      ifBusy: 'queue',
+      steps: { melt: { during: 'Pressing' } },
+      to: 'Gone',
+      onFailure: 'Jammed',
+    },
+    oil: {
+      from: ['Idle'],
+      ifBusy: 'queue',
+      requires: [
+        {
+          says: 'there is oil',
+          test: () => {
+            throw new Error('no idea')
+          },
+        },
+      ],
+      steps: { drip: { during: 'Pressing' } },
+      to: 'Idle',
+      onFailure: 'Jammed',
+    },
+  },
+  heal: { Pressing: { status: 'Jammed' } },
+})
+
+function busyPress() {
+  const t = new TableTop([presses])
+  t.create('t.press', 'p')
+  t.request('p', 'print', { words: 'to be' })
+  return t
+}
 
 function busySite() {
   const t = new TableTop(workshop)
@@ -123,5 +180,41 @@ describe('16 queue', () => {
   test('16 the input was judged when it was asked, and is not judged again', () => {
     const t = busySite()
     expect(t.refused(t.asking('s', 'open', { nix: 1 })).code).toBe('input_invalid')
+    const made = busyPress()
+    made.request('p', 'print', { words: 'or not' }, { by: 'ben', trace: '00-a-b-01' })
+    expect(made.get('p').queue).toMatchObject([{ at: made.now }])
+    made.done('p')
+    expect(made.get('p').run).toMatchObject({ input: { words: ['or', 'not'] }, by: 'ben', trace: '00-a-b-01' })
+    expect(made.lastEvent('p').detail).toMatchObject({ operation: 'print', input: { words: ['or', 'not'] } })
+  })
+
+  test('16 behind a run that lets some wait, whatever is asked for waits, up to so many', () => {
+    const t = busyPress()
+    for (let n = 1; n <= 2; n++) expect(t.request('p', 'clean').resource.queue).toHaveLength(n)
+    expect(t.refused(t.asking('p', 'clean')).code).toBe('operation_in_progress')
+    t.done('p')
+    expect(t.get('p').run).toMatchObject({ operation: 'clean' })
+    expect(t.refused(t.asking('p', 'clean')).code).toBe('operation_in_progress')
+  })
+
+  test('16 a fault of the declaration drops what waits, with an incident; the landing before it stands', () => {
+    const t = busyPress()
+    t.request('p', 'oil')
+    t.done('p')
+    expect(t.get('p')).toMatchObject({ status: 'Idle', run: null, queue: [] })
+    const text = 'A function of the declaration threw (there is oil): no idea'
+    expect(t.lastEvent('p')).toMatchObject({ kind: 'dropped', detail: { operation: 'oil', reason: text } })
+    expect(t.incidents).toMatchObject([{ no: t.get('p').no, kind: 'declaration_defect', status: 'Idle', text }])
+  })
+
+  test('16 what removes is served as a delete when its turn comes', () => {
+    const t = busyPress()
+    t.request('p', 'scrap')
+    t.done('p')
+    expect(t.get('p').run).toMatchObject({ operation: 'scrap', lane: 'delete' })
+    const other = busyPress()
+    other.request('p', 'clean')
+    other.done('p')
+    expect(other.get('p').run).toMatchObject({ operation: 'clean', lane: 'user' })
   })
 })

@@ -68,7 +68,7 @@ export const operationsRoutes = {
     permission: 'override',
     group: 'healing',
     words:
-      'Heals everything that waits for approval, of a type or a status where they are given, at most 1,000 at once. With `dryRun` only said.',
+      'Heals everything that waits for approval, of a type or a status where they are given, at most 1,000 at once. With `dryRun` only said. Asked again, it heals what waits then and nothing twice; with `expected` only what was looked at.',
     body: z.strictObject({
       type: shape.typeName.optional(),
       status: shape.name.optional(),

@@ -6,7 +6,7 @@ import type { HttpClient } from '../client/http-client.ts'
 import { attemptWords, isTriedAgain } from '../protocol/attempt-words.ts'
 import type * as shape from '../protocol/shapes.ts'
 import { CliError, exits, tellingOf } from './cli-error.ts'
-import { lasting, type Printer } from './print.ts'
+import { harmless, lasting, type Printer } from './print.ts'
 
 export type Run = z.infer<typeof shape.run>
 type Step = Run['steps'][number]
@@ -140,11 +140,7 @@ class Drawing implements View {
   }
 
   show(run: Run): void {
-    const width = Math.max(0, ...run.steps.map(({ name }) => name.length))
-    const done = run.steps.filter(({ state }) => state === 'done' || state === 'skipped').length
-    const attempt = isTriedAgain(run) ? `, ${attemptWords(run)}` : ''
-    const what = `${bar(done, run.steps.length)} ${run.operation} ${run.resource.id}: ${run.status}${attempt} ${run.progress}`
-    const lines = [what.trimEnd(), ...run.steps.map((step) => `  ${stepLine(step, width, this.#printer)}`)]
+    const lines = drawn(run, this.#printer)
     this.#clear()
     for (const line of lines) this.#printer.line(line)
     this.#drawn = lines.length
@@ -157,6 +153,16 @@ class Drawing implements View {
   #clear(): void {
     if (this.#drawn > 0) process.stdout.write(`\u001b[${this.#drawn}A\u001b[0J`)
   }
+}
+
+/** Each is one line of the terminal: one that wrapped would not be drawn over. */
+export function drawn(run: Run, printer: Printer): string[] {
+  const width = Math.max(0, ...run.steps.map(({ name }) => name.length))
+  const done = run.steps.filter(({ state }) => state === 'done' || state === 'skipped').length
+  const attempt = isTriedAgain(run) ? `, ${attemptWords(run)}` : ''
+  const what = `${bar(done, run.steps.length)} ${run.operation} ${run.resource.id}: ${run.status}${attempt} ${run.progress}`
+  const lines = [what.trimEnd(), ...run.steps.map((step) => `  ${stepLine(step, width, printer)}`)]
+  return lines.map((line) => printer.cut(harmless(line, printer.output.isColoured).replaceAll(/\s*[\n\t]\s*/g, ' ')))
 }
 
 export function bar(done: number, total: number, width = 20): string {

@@ -163,7 +163,7 @@ async function follow(api: HttpClient, printer: Printer, bulk: Bulk): Promise<Bu
 }
 
 const draw = (printer: Printer, text: string): void => {
-  if (printer.output.columns !== null && !printer.isJson) process.stderr.write(`\r\u001b[K${text}`)
+  if (printer.output.columns !== null && !printer.isJson) process.stderr.write(`\r\u001b[K${printer.cut(text)}`)
 }
 const endDrawing = (printer: Printer): void => {
   if (printer.output.columns !== null && !printer.isJson) process.stderr.write('\r\u001b[K')

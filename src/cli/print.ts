@@ -21,7 +21,10 @@ export const terminalOutput = (isJson: boolean): Output => {
   return {
     out: (text) => void process.stdout.write(`${text}\n`),
     err: (text) => void process.stderr.write(`${text}\n`),
-    columns: isTerminal ? process.stdout.columns : null,
+    // Asked each time: its window may be changed. Some that are one do not know how wide they are.
+    get columns() {
+      return isTerminal && process.stdout.columns > 0 ? process.stdout.columns : null
+    },
     isColoured: !isJson && !isRefused && (isTerminal || isForced),
     isJson,
   }
@@ -69,18 +72,18 @@ export class Printer {
   }
 
   /**
-   * Rows under headings, as wide as what is in them. They are cut where the terminal ends; the status is the last to go: what stands
-   * before it is shortened.
+   * Rows under headings, as wide as what is in them. They are cut where the terminal ends; the status, or the outcome, is the last to
+   * go: what stands before it is shortened, times after all others.
    */
   table(headings: readonly string[], given: readonly (readonly string[])[]): void {
     const { isColoured, columns } = this.output
     const rows = given.map((row) => row.map((cell) => harmless(cell, isColoured).replaceAll(/\s*\n\s*/g, ' ')))
     const widths = headings.map((heading, i) => Math.max(heading.length, ...rows.map((row) => widthOf(row[i] ?? ''))))
-    const before = headings.findIndex((heading) => heading === 'STATUS' || heading === 'STATE')
-    if (columns !== null) shrink(widths, before, columns)
+    const before = headings.findIndex((heading) => ['STATUS', 'STATE', 'OUTCOME'].includes(heading))
+    if (columns !== null) shrink(widths, before, columns, (i) => headings[i] === 'AT')
     const fitted = (cell: string, i: number) => pad(i < before ? shortened(cell, widths[i]!) : cell, widths[i]!)
     const line = (cells: readonly string[]) =>
-      this.#cut(cells.map((cell, i) => (i === cells.length - 1 ? cell : fitted(cell, i))).join('  ')).trimEnd()
+      this.cut(cells.map((cell, i) => (i === cells.length - 1 ? cell : fitted(cell, i))).join('  ')).trimEnd()
     this.line(this.dim(line(headings)))
     for (const row of rows) this.line(line(row))
   }
@@ -95,7 +98,8 @@ export class Printer {
     }
   }
 
-  #cut(text: string): string {
+  /** As much of a line as the terminal has room for. */
+  cut(text: string): string {
     const { columns } = this.output
     if (columns === null || widthOf(text) <= columns) return text
     let left = columns - 1
@@ -135,16 +139,22 @@ const gap = 2
 const narrowest = 4
 
 /** Takes from the widest of the first columns, in turns, until the one after them ends where the terminal does. */
-function shrink(widths: number[], first: number, columns: number): void {
+function shrink(widths: number[], first: number, columns: number, isLast: (i: number) => boolean): void {
   if (first < 1) return
   // What follows shows by a mark that it was cut.
   const room = first === widths.length - 1 ? columns : columns - gap
   const end = widths.slice(0, first + 1).reduce((sum, width) => sum + width + gap, -gap)
   for (let over = end - room; over > 0; over--) {
-    const widest = widths.indexOf(Math.max(...widths.slice(0, first)))
-    if (widths[widest]! <= narrowest) return
+    const widest = widestOf(widths, (i) => i < first && !isLast(i)) ?? widestOf(widths, (i) => i < first)
+    if (widest === null) return
     widths[widest]!--
   }
+}
+
+/** Null: none of them can give anything. */
+function widestOf(widths: readonly number[], isOne: (i: number) => boolean): number | null {
+  const most = Math.max(...widths.filter((_, i) => isOne(i)))
+  return most <= narrowest ? null : widths.findIndex((width, i) => width === most && isOne(i))
 }
 
 /** Without its middle: types and ids are told apart by how they begin and end. */

@@ -8,7 +8,7 @@ import { configFields } from '../../src/cli/config.ts'
 import { wordsFor } from '../../src/cli/completion.ts'
 import { valuesOf } from '../../src/cli/given-values.ts'
 import { pick } from '../../src/cli/names.ts'
-import { endWords } from '../../src/cli/follow-run.ts'
+import { drawn, endWords, type Run } from '../../src/cli/follow-run.ts'
 import { nearest } from '../../src/base/did-you-mean.ts'
 import { beside, lasting, moment, Printer, type Output } from '../../src/cli/print.ts'
 import { root, Terminal } from './terminal.ts'
@@ -89,6 +89,32 @@ describe('looks', () => {
     ])
     const last = print({ columns: 40 }, (printer) => printer.table(['ID', 'STATE'], [['x'.repeat(40), 'running']]))
     expect(last.split('\n')[1]).toBe(`${'x'.repeat(15)}…${'x'.repeat(15)}  running`)
+  })
+  test('a narrow terminal shows the outcome of the audit whole, and its times', () => {
+    const wide = [['2026-03-02 10:00:00', 'admin token', 'operate extend', 'opensds.volume/v-1', 'denied', 'why not']]
+    const seen = print({ columns: 60 }, (printer) => printer.table(['AT', 'WHO', 'DID', 'TO', 'OUTCOME', 'WHY'], wide))
+    expect(seen.split('\n')).toEqual([
+      'AT                   WHO       DID       TO        OUTCOME …',
+      '2026-03-02 10:00:00  admi…ken  oper…end  open…v-1  denied  …',
+    ])
+    const narrower = print({ columns: 40 }, (printer) =>
+      printer.table(['AT', 'WHO', 'DID', 'TO', 'OUTCOME', 'WHY'], wide),
+    )
+    expect(narrower.split('\n')[1]).toBe('2026-…00:00  ad…n  op…d  op…1  denied  …')
+  })
+  test('what is drawn over takes one line of the terminal each, however much drivers tell', () => {
+    const steps = [{ name: 'makeTheWholeVolumeAtOnce', status: 'Creating', state: 'running' }]
+    const resource = { type: 'opensds.volume', id: 'a-very-long-id-of-a-volume-17' }
+    const progress = 'copied 17 of 4,711 blocks\nand\t\u001b[2Jgoes on'
+    const run = { steps, resource, operation: 'create', status: 'Creating', attempt: 2, round: 3, progress }
+    for (const columns of [10, 40, 120]) {
+      const output = { ...silent, columns, isColoured: true }
+      const lines = drawn(run as unknown as Run, new Printer(output))
+      // oxlint-disable-next-line no-control-regex
+      const plain = lines.map((line) => line.replaceAll(/\u001b\[\d+m/g, ''))
+      expect(plain).toHaveLength(2)
+      for (const line of plain) expect([line.length <= columns, /[\n\t]/.test(line)]).toEqual([true, false])
+    }
   })
   test('control characters of strangers are shown, not carried out', () => {
     const evil = 'a\u001b]0;title\u0007\u001b[2J\r\u009b31mb'

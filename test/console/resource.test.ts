@@ -196,6 +196,56 @@ test('a status is set by hand with a reason and the name typed, and the timeline
   visitor.hasMade('setStatus')
 })
 
+/** How large a name of the diagram is on the screen, whether the status is in sight, and how wide the picture is in its frame. */
+const drawn = `(() => {
+  const svg = document.querySelector('.of-one-frame .diagram')
+  const frame = svg.parentElement.getBoundingClientRect()
+  const { top, bottom, left, right } = svg.querySelector('.box.current').getBoundingClientRect()
+  const { width } = svg.getBoundingClientRect()
+  return {
+    namePx: 12 * (width / svg.viewBox.baseVal.width),
+    isInSight: top >= frame.top && bottom <= frame.bottom && left >= frame.left && right <= frame.right,
+    isFitted: width <= frame.width,
+    left: svg.parentElement.scrollLeft,
+  }
+})()`
+interface Drawn {
+  readonly namePx: number
+  readonly isInSight: boolean
+  readonly isFitted: boolean
+  readonly left: number
+}
+
+test.each([1_440, 768, 390])(
+  'on a screen of %i px the diagram can be read around where the resource stands',
+  async (width) => {
+    const { page } = stage.visitor
+    const look = () => page.evaluate<Drawn>(drawn)
+    await page.setViewportSize({ width, height: 844 })
+    await stage.visitor.go('/resources/sahara.cluster/flink-live')
+    await page.locator('.of-one-frame .box.current').waitFor()
+    await expect.poll(async () => (await look()).isInSight).toBe(true)
+    const close = await look()
+    expect(Math.round(close.namePx)).toBeGreaterThanOrEqual(12)
+    expect(close.isFitted).toBe(false)
+    // By keys, and pulled.
+    await page.getByRole('group', { name: 'Diagram', exact: true }).focus()
+    await page.keyboard.press('ArrowLeft')
+    await expect.poll(async () => (await look()).left).toBeLessThan(close.left)
+    const { x, y } = (await page.locator('.of-one-frame').boundingBox())!
+    await page.mouse.move(x + 200, y + 80)
+    await page.mouse.down()
+    await page.mouse.move(x + 20, y + 80, { steps: 5 })
+    await page.mouse.up()
+    await expect.poll(async () => (await look()).left).toBeGreaterThan(close.left)
+    await stage.visitor.click('Fit the width')
+    await expect.poll(async () => (await look()).isFitted).toBe(true)
+    await stage.visitor.click('Closer')
+    await expect.poll(async () => (await look()).isInSight).toBe(true)
+    await page.setViewportSize({ width: 1440, height: 900 })
+  },
+)
+
 test('every tab of a resource is a click away and in the address', async () => {
   const { visitor } = stage
   await visitor.go('/resources/sahara.cluster/hadoop-eu')

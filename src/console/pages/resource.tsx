@@ -12,12 +12,11 @@ import {
   Panel,
   Read,
   ResourceLink,
-  Scroll,
   Status,
   Tag,
   useTitle,
 } from '../parts/bits.tsx'
-import { Diagram } from '../parts/diagram.tsx'
+import { DiagramOfOne } from '../parts/diagram.tsx'
 import { Operations } from '../parts/operations.tsx'
 import { Ownership } from '../parts/conditions.tsx'
 import { Details } from '../parts/resource-tabs.tsx'
@@ -180,14 +179,12 @@ function Way({ resource, events }: { readonly resource: Resource; readonly event
     >
       <Read from={placed}>
         {(data) => (
-          <Scroll tall label="Diagram">
-            <Diagram
-              placed={data}
-              label={`Lifecycle of ${resource.type}; ${resource.id} is ${resource.status}`}
-              current={resource.status}
-              walked={walked}
-            />
-          </Scroll>
+          <DiagramOfOne
+            placed={data}
+            label={`Lifecycle of ${resource.type}; ${resource.id} is ${resource.status}`}
+            current={resource.status}
+            walked={walked}
+          />
         )}
       </Read>
     </Panel>

@@ -1,7 +1,8 @@
 // A lifecycle as a live picture: places come from the server, figures and the walked path are drawn here.
-import { useEffect, useRef } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { Diagram as Placed } from '../api.ts'
 import { spanPassed } from '../time.ts'
+import { Scroll } from './bits.tsx'
 
 export interface DiagramProps {
   readonly placed: Placed
@@ -19,12 +20,35 @@ export interface DiagramProps {
   /** Where a status leads when it is chosen. */
   readonly href?: (status: string) => string
   readonly onPick?: (status: string) => void
+  /** Large enough to be read, or as wide as its frame; else between the two. */
+  readonly size?: 'close' | 'fitted'
+}
+
+/** Of one resource: so large that it can be read, around where it stands. It is moved by its bars, by arrow keys, or pulled. */
+export function DiagramOfOne(props: DiagramProps) {
+  const [size, setSize] = useState<'close' | 'fitted'>('close')
+  return (
+    <div
+      className="of-one-frame"
+      onPointerMove={({ pointerType, buttons, movementX, movementY, currentTarget }) => {
+        if (pointerType === 'mouse' && buttons === 1)
+          currentTarget.querySelector('.scroll')?.scrollBy(-movementX, -movementY)
+      }}
+    >
+      <button type="button" className="small" onClick={() => setSize(size === 'close' ? 'fitted' : 'close')}>
+        {size === 'close' ? 'Fit the width' : 'Closer'}
+      </button>
+      <Scroll tall label="Diagram">
+        <Diagram {...props} size={size} />
+      </Scroll>
+    </div>
+  )
 }
 
 const styles = ['way', 'failure', 'drift', 'heal'] as const
 
 export function Diagram(props: DiagramProps) {
-  const { placed, label, current, walked = [] } = props
+  const { placed, label, current, walked = [], size } = props
   const pairs = new Set(walked.slice(1).map((to, index) => `${walked[index]}>${to}`))
   const isWalked = (from: string, to: string) => pairs.has(`${from}>${to}`)
   const svg = useRef<SVGSVGElement>(null)
@@ -36,11 +60,11 @@ export function Diagram(props: DiagramProps) {
     const at = placed.boxes.find(({ name }) => name === current)
     frame.scrollLeft = (at?.x ?? placed.width / 2) * scale - frame.clientWidth / 2
     if (at !== undefined) frame.scrollTop = at.y * scale - frame.clientHeight / 2
-  }, [placed, current])
+  }, [placed, current, size])
   return (
     <svg
       ref={svg}
-      className={`diagram ${current === undefined ? '' : 'of-one'}`}
+      className={`diagram ${size ?? ''} ${current === undefined ? '' : 'of-one'}`}
       viewBox={`0 0 ${placed.width} ${placed.height}`}
       role="group"
       aria-label={label}

@@ -4,8 +4,8 @@ import { useCall, type AnswerOf } from '../api.ts'
 import { kindOf, type Lifecycle } from '../lifecycle.ts'
 import { go, withQuery } from '../route.tsx'
 import { every, span } from '../time.ts'
-import { Panel, Read, Scroll, Status, Tag } from './bits.tsx'
-import { Diagram } from './diagram.tsx'
+import { Panel, Read, Status, Tag } from './bits.tsx'
+import { DiagramOfOne } from './diagram.tsx'
 import { callFaults, commitFaults, faultWords, momentWords, strikeWords } from './rehearsal-words.ts'
 
 type Played = AnswerOf<'rehearse'>
@@ -100,11 +100,7 @@ export function Player(given: {
           {here.lane !== '' && <b>{here.lane}</b>} {momentWords(here, played.id)}
         </p>
         <Read from={placed}>
-          {(data) => (
-            <Scroll label="Diagram">
-              <Diagram placed={data} label={`Where it stands`} current={here.status} walked={walked} />
-            </Scroll>
-          )}
+          {(data) => <DiagramOfOne placed={data} label={`Where it stands`} current={here.status} walked={walked} />}
         </Read>
       </Panel>
     </div>

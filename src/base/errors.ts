@@ -35,6 +35,7 @@ export const codes = {
     summary: 'A requirement of the operation does not hold.',
   },
   rule_breached: { http: 409, exit: 5, retryable: false, summary: 'The change would break a declared rule.' },
+  state_damaged: { http: 409, exit: 5, retryable: false, summary: 'The stored state of the resource is damaged.' },
   follower_of_pair: { http: 409, exit: 5, retryable: false, summary: 'The resource follows its pair; ask the leader.' },
   not_forceable: {
     http: 409,

@@ -5,6 +5,7 @@ import type { OperationPlan, Plan } from '../lifecycle/plan.ts'
 import { enterNext, entered } from './advance.ts'
 import { attempt } from './attempt.ts'
 import { holds, View, whereInstead } from './conditions.ts'
+import { isDamaged } from './damage.ts'
 import type { Rejection } from './decision.ts'
 import { Refusal, type Draft } from './draft.ts'
 import { endPreempted, holderLives, passHolds } from './landing.ts'
@@ -81,6 +82,7 @@ export const allowedOperations = (plan: Plan, resource: Resource): string[] =>
 
 /** Those of them that what they need does not forbid already. What a function judges may depend on the input: it is not judged here. */
 export function openOperations(draft: Draft, plan: Plan, resource: Resource): string[] {
+  if (isDamaged(resource)) return []
   const view = new View(draft, plan, resource)
   return allowedOperations(plan, resource).filter((name) =>
     plan.operations.get(name)!.requires.every((one) => one.test !== null || holds(draft, resource, one, view)),

@@ -8,6 +8,7 @@ import { callEnded } from './call-ended.ts'
 import type { Command, Heal } from './command.ts'
 import { deadlinePassed } from './deadline-passed.ts'
 import type { Changes, Decision } from './decision.ts'
+import { damageReport, damageWords, isDamaged } from './damage.ts'
 import { DeclarationDefect, Draft, Refusal } from './draft.ts'
 import { failStep } from './failure.ts'
 import { heal, beginHealRun } from './heal.ts'
@@ -108,12 +109,27 @@ const carriesRunOn = (command: Command): command is CarryingOn =>
   command.kind === 'completeStep' ||
   command.kind === 'heal'
 
+/** A related resource stands in the way of a run that is carried on. */
+const answeredByRun: ReadonlySet<ErrorCode> = new Set(['related_busy', 'link_invalid', 'type_unknown', 'state_damaged'])
+
+/** Whatever stands in the way of a command about a damaged resource, its damage comes first. */
+function damagedOwn({ situation }: Draft, command: Command): Resource | null {
+  if (!('no' in command) || command.no === undefined || command.kind === 'setStatus') return null
+  const resource = situation.resource(command.no)
+  return resource !== null && isDamaged(resource) ? resource : null
+}
+
 function rejectFor(draft: Draft, command: Command, thrown: unknown): Decision {
+  const own = command.kind === 'requestOperation' ? null : damagedOwn(draft, command)
+  if (own !== null) {
+    const rejection = { code: 'state_damaged', message: damageWords(own) } as const
+    const incidents = [{ ...damageReport(own), at: draft.now }]
+    return { accepted: false, rejection, changes: evidence(draft.late ?? none, incidents) }
+  }
   if (thrown instanceof Refusal) {
     const { code, message } = thrown.rejection
     // A related resource is busy while a run lands or enters a step: the run's failure answer follows.
-    if (carriesRunOn(command) && (code === 'related_busy' || code === 'link_invalid' || code === 'type_unknown'))
-      return breached(draft, command, code, message)
+    if (carriesRunOn(command) && answeredByRun.has(code)) return breached(draft, command, code, message)
     return { accepted: false, rejection: thrown.rejection, changes: keepEvidence(draft, code) }
   }
   if (thrown instanceof DeclarationDefect) {
@@ -126,6 +142,11 @@ function rejectFor(draft: Draft, command: Command, thrown: unknown): Decision {
 /** Late results, and reports of what healing is held back from, are kept although nothing else of a rejected decision is. */
 function keepEvidence({ late, incidents }: Draft, code: ErrorCode): Changes | null {
   if (code === 'healing_held' && incidents !== null) return evidence(none, incidents)
+  if (code === 'state_damaged' && incidents !== null)
+    return evidence(
+      none,
+      incidents.filter(({ kind }) => kind === 'damaged'),
+    )
   return late === null ? null : evidence(late, none)
 }
 

@@ -5,9 +5,10 @@ import type { Json, JsonObject } from '../base/json.ts'
 import type { Millis } from '../base/clock.ts'
 import type { Plan, Plans, RelationPlan } from '../lifecycle/plan.ts'
 import type { Command } from './command.ts'
+import { damageReport, damageWords, isDamaged } from './damage.ts'
 import type { Changes, Rejection } from './decision.ts'
 import type { Situation } from './situation.ts'
-import type { EndedRun, Event, EventKind, Incident, KeyRecord, LateResult, No, Resource } from './state.ts'
+import type { Damage, EndedRun, Event, EventKind, Incident, KeyRecord, LateResult, No, Resource } from './state.ts'
 
 /** Leaves a decision from anywhere inside it: the command is rejected, nothing it drafted is kept. */
 export class Refusal {
@@ -56,6 +57,8 @@ export class Draft {
   incidents: Incident[] | null = null
   late: LateResult[] | null = null
   key: KeyRecord | null = null
+  /** Of this one a person says where it really stands: what could not be read is given up. */
+  repairs: No | null = null
   /** Whoever asks sees only what is of this tenant; undefined: all. */
   within: string | undefined = undefined
   private places: Map<No, number> | null = null
@@ -156,8 +159,21 @@ export class Draft {
   }
 
   private keep(at: number, before: Resource, after: { -readonly [Key in keyof Resource]: Resource[Key] }): Resource {
+    if (before.damaged !== undefined) this.overDamaged(before, after)
     after.revision = at >= 0 ? this.writes[at]!.revision : before.revision + 1
     return at >= 0 ? (this.writes[at] = after) : this.push(before, after)
+  }
+
+  /** Nothing is written over what could not be read, but for the record of a run, which healing knows how to do without. */
+  private overDamaged(before: Resource, after: { damaged?: Damage }): void {
+    if (isDamaged(before) && this.repairs !== before.no) this.refuseDamaged(before)
+    this.report(damageReport(before))
+    delete after.damaged
+  }
+
+  refuseDamaged(resource: Resource): never {
+    this.report(damageReport(resource))
+    throw new Refusal('state_damaged', damageWords(resource))
   }
 
   create(resource: Resource): Resource {

@@ -4,6 +4,7 @@ import type { FailurePlan, Plan, Plans, TimerPlan } from '../lifecycle/plan.ts'
 import { nameOf, openOperations } from './begin-run.ts'
 import type { Found } from './command.ts'
 import { holds, View } from './conditions.ts'
+import { damageWords, isDamaged } from './damage.ts'
 import { Draft } from './draft.ts'
 import { isOrphan } from './ledger.ts'
 import { attemptOf } from './next-attempt.ts'
@@ -42,6 +43,7 @@ export function explain(
   lastFailure: string | null = null,
 ): Explanation {
   const plan = plans.get(resource.type)
+  if (isDamaged(resource)) return { because: [damageWords(resource)], next: null, settlesWithinMs: null, allowed: [] }
   const draft = new Draft(plans, situation, '')
   const allowed = plan === undefined ? [] : openOperations(draft, plan, resource)
   if (plan === undefined) {

@@ -4,6 +4,7 @@ import { notLoaded } from '../lifecycle/not-loaded.ts'
 import { nameOf } from './begin-run.ts'
 import type { ImportResource, Observed, SetStatus } from './command.ts'
 import { View } from './conditions.ts'
+import { isDamaged, isRepairable } from './damage.ts'
 import { Refusal, type Draft } from './draft.ts'
 import { blankRun } from './heal.ts'
 import { healAnswered } from './heal-probe.ts'
@@ -88,6 +89,8 @@ function refuseStatus(kinds: ReadonlyMap<string, unknown>, type: string, status:
 export function setStatus(draft: Draft, command: SetStatus): Resource {
   const resource = draft.get(command.no)
   if (resource === null) throw new Refusal('resource_not_found', `There is no resource number ${command.no}.`)
+  if (isDamaged(resource) && !isRepairable(resource)) draft.refuseDamaged(resource)
+  draft.repairs = resource.no
   const plan = draft.planOf(resource)
   refuseStatus(plan.kinds, plan.type, command.status)
   if (command.reason.trim() === '')

@@ -4,6 +4,7 @@ import { notLoaded } from '../lifecycle/not-loaded.ts'
 import type { OperationPlan, Plan } from '../lifecycle/plan.ts'
 import { beginRun, nameOf, type Asked } from './begin-run.ts'
 import type { ImportResource, RequestOperation, Target } from './command.ts'
+import { isDamaged } from './damage.ts'
 import { Refusal, type Draft } from './draft.ts'
 import { checkAgainst } from './schema-check.ts'
 import {
@@ -142,6 +143,7 @@ function existing(draft: Draft, plan: Plan, command: RequestOperation): Resource
   }
   if (command.create !== undefined)
     throw new Refusal('input_invalid', `${command.operation} of ${name} creates nothing: leave 'create' out.`)
+  if (isDamaged(found)) draft.refuseDamaged(found)
   return found
 }
 

@@ -47,6 +47,17 @@ export interface Resource {
   readonly heals: number
   /** Number of its latest event: written by the store, read by nobody else. */
   last: number
+  /** Only where its stored state could not be read whole: what is missing stands at its emptiest. */
+  readonly damaged?: Damage
+}
+
+/** A row that something or somebody has damaged, as far as a store could tell. */
+export interface Damage {
+  /** All but the record of its run is whole. */
+  readonly isRunOnly: boolean
+  readonly why: string
+  /** What could not be read, by part. */
+  readonly texts: Readonly<Record<string, string>>
 }
 
 /** Names a run: the resource, and the epoch at which it was accepted. */
@@ -290,7 +301,7 @@ export interface LateResult {
 /** A stuck resource that no crash explains: a bug to report, with its evidence. One open row per resource and kind. */
 export interface Incident {
   readonly no: No
-  readonly kind: 'overdue' | 'unowned' | 'drifted' | 'rule_breached' | 'declaration_defect' | 'undo_failed'
+  readonly kind: 'overdue' | 'unowned' | 'drifted' | 'rule_breached' | 'declaration_defect' | 'undo_failed' | 'damaged'
   readonly at: Millis
   readonly status: string
   readonly text: string

@@ -1,7 +1,7 @@
 // Takes runs that wait for a worker: accepted where none was, given back by one that stopped, or left over when all were full.
 // Woken when something may wait; else looks slowly, as the net under a lost wake-up.
 import type { Clock } from '../base/clock.ts'
-import type { Incarnation } from '../decision/state.ts'
+import type { Incarnation, Resource } from '../decision/state.ts'
 import type { Plans } from '../lifecycle/plan.ts'
 import type { Store } from '../store/store.ts'
 import type { Door } from './door.ts'
@@ -21,6 +21,8 @@ export interface ClaimerOptions {
   readonly worker: Worker
   readonly me: Incarnation
   readonly pollMs: number
+  /** Something waits here whose record cannot be read. */
+  readonly onDamaged: (resources: readonly Resource[]) => Promise<void>
 }
 
 const pageSize = 200
@@ -80,7 +82,9 @@ export class Claimer {
       const found = store.offerWaiting
         ? await store.offerWaiting({ now: clock.now(), limit: room, owner: this.#options.me })
         : await store.work({ work: 'waiting' }, clock.now(), room, after)
-      await this.#claim(found.filter((one) => isKnownHere(this.#options.plans, one)).map((one) => one.no))
+      await this.#claim(found.filter((one) => this.#isClaimable(one)).map((one) => one.no))
+      const damaged = found.filter((one) => one.damaged !== undefined)
+      if (damaged.length > 0) await this.#options.onDamaged(damaged)
       if (store.offerWaiting && found.length > 0) {
         // Others have their turn before the next share.
         this.#isHinted = true
@@ -93,11 +97,15 @@ export class Claimer {
 
   /** While others wait for a worker, nobody keeps its room who waits for a time. */
   async #makeRoom(): Promise<void> {
-    const { store, clock, worker, plans } = this.#options
+    const { store, clock, worker } = this.#options
     if (worker.room.resting(clock.now()).length === 0) return
     const waiting = await store.work({ work: 'waiting' }, clock.now(), pageSize, 0)
-    const wanted = waiting.filter((one) => isKnownHere(plans, one)).length
+    const wanted = waiting.filter((one) => this.#isClaimable(one)).length
     for (const owned of worker.room.resting(clock.now()).slice(0, wanted)) worker.giveBack(owned)
+  }
+
+  #isClaimable(resource: Resource): boolean {
+    return resource.damaged === undefined && isKnownHere(this.#options.plans, resource)
   }
 
   async #claim(nos: readonly number[]): Promise<void> {

@@ -148,7 +148,8 @@ export class HealControl {
     switch (judged.because) {
       case 'settled':
       case 'held':
-        // The decision says by what it is held, or in which status it rests.
+      case 'damaged':
+        // The decision says by what it is held, in which status it rests, or what is damaged.
         return 'unowned'
       case 'waiting':
         return 'ownerLost'

@@ -4,7 +4,8 @@
 // A pass: gone incarnations are ended -> their runs are taken over -> resources without a run, then overdue ones, are healed.
 // Owners are healed before owned ones; what is refused because its owner comes first is found again by the next pass.
 import type { Clock, Millis } from '../base/clock.ts'
-import { nobody, type Incarnation, type No } from '../decision/state.ts'
+import type { ErrorCode } from '../base/errors.ts'
+import { nobody, type Incarnation, type No, type Resource } from '../decision/state.ts'
 import type { Plans } from '../lifecycle/plan.ts'
 import type { Store, WorkerRow } from '../store/store.ts'
 import type { Door } from './door.ts'
@@ -41,6 +42,9 @@ const idleUnownedMs = 60_000
 const followingPassesMax = 5
 /** So many are remembered as reported. */
 const reportedMost = 100_000
+
+/** Answers to what is only reported. */
+const isReported: ReadonlySet<ErrorCode> = new Set(['healing_held', 'state_damaged', 'not_stuck'])
 
 export class Healer {
   readonly #options: HealerOptions
@@ -92,6 +96,12 @@ export class Healer {
   wake(): void {
     this.#overdueLookedAt = this.#unownedLookedAt = -Infinity
     this.#rhythm.wake()
+  }
+
+  /** Found by whoever looked for work: without its run it is nobody's. */
+  async meet(damaged: readonly Resource[]): Promise<void> {
+    await this.#options.policy.load()
+    await this.#healPage(damaged.map((resource) => ({ resource, found: 'unowned' })))
   }
 
   committed(): void {
@@ -219,11 +229,13 @@ export class Healer {
   }
 
   async #heal({ resource, found }: Stuck): Promise<void> {
-    const { door, policy, ownerForHealed } = this.#options
+    const { door, policy, plans, ownerForHealed } = this.#options
+    if (resource.damaged !== undefined && !isHealable(plans, resource))
+      return this.#report({ resource, found }, 'damaged')
     const held = policy.held(resource, found)
     if (held !== null) {
       this.figures.held++
-      await this.#reportHeld({ resource, found }, held)
+      if (found !== 'ownerLost') await this.#report({ resource, found }, held)
       return
     }
     if (!policy.takeTurn(resource.type, found)) {
@@ -240,13 +252,17 @@ export class Healer {
   }
 
   /** What no crash explains is an incident also while healing is held back: a person is to see that it waits. Once as it stands. */
-  async #reportHeld({ resource, found }: Stuck, held: string): Promise<void> {
+  async #report({ resource, found }: Stuck, held: string): Promise<void> {
     const { no, revision } = resource
-    if (found === 'ownerLost' || this.#reported.get(no) === revision) return
+    if (Object.is(this.#reported.get(no), revision)) return
     const command = { kind: 'heal', no, found, revision, owner: nobody, by: 'healing', held } as const
     const decision = await this.#options.door.ask(command)
-    if (decision.accepted || decision.rejection.code !== 'healing_held') return
+    if (decision.accepted || !isReported.has(decision.rejection.code)) return
     if (this.#reported.size >= reportedMost) this.#reported.clear()
     this.#reported.set(no, revision)
   }
 }
+
+/** Of what stands in a transitional status, healing needs no record of the run. */
+const isHealable = (plans: Plans, { type, status, damaged }: Resource): boolean =>
+  damaged!.isRunOnly && plans.kindOf(type, status) === 'transitional'

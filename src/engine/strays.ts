@@ -31,6 +31,8 @@ export interface StraysOptions {
 
 const pageSize = 200
 const namesTold = 10
+/** A resource has one of each kind. */
+const incidentsMost = 20
 
 export class Strays {
   readonly #options: StraysOptions
@@ -101,10 +103,21 @@ export class Strays {
     const { calls, clock, log, mayDestroy, strayGraceMs } = this.#options
     const isOurs = partsOf(name)?.type === type
     if (!isOurs || !mayDestroy(type) || firstSeenAt + strayGraceMs > clock.now()) return false
+    if (await this.#mayBeOwned(name)) return false
     const fault = await calls.destroy(type, { kind, name, ref: (ref ?? null) as LedgerEntry['ref'] })
     const words = fault === null ? 'destroyed what no ledger named' : 'could not destroy a stray'
     log('warn', words, { type, name, fault })
     return fault === null
+  }
+
+  /** The ledger of a damaged resource cannot be read, or is lost: a person closes the incident when all that is there has been looked at. */
+  async #mayBeOwned(name: string): Promise<boolean> {
+    const { type, id } = partsOf(name)!
+    const { store } = this.#options
+    const [found] = (await store.load([askNamed(type, id)])) as readonly (Resource | null)[]
+    if (!found) return false
+    if (found.damaged !== undefined) return true
+    return (await store.incidents({ no: found.no, limit: incidentsMost })).some(({ kind }) => kind === 'damaged')
   }
 
   async #namedByLedgers(names: readonly string[]): Promise<ReadonlySet<string>> {

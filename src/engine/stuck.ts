@@ -1,6 +1,7 @@
 // Finds what is stuck, from the present rows alone: owner lost, transitional without a run, or overdue although the owner lives.
 import type { Clock } from '../base/clock.ts'
 import type { Found } from '../decision/command.ts'
+import { isDamaged } from '../decision/damage.ts'
 import type { Ask } from '../decision/situation.ts'
 import { isLate, nobody, type Incarnation, type No, type Resource } from '../decision/state.ts'
 import type { Plans } from '../lifecycle/plan.ts'
@@ -132,12 +133,13 @@ export type Judged =
   | {
       readonly found: null
       /** waiting: for a worker to claim its run. unknownHere: the declarations loaded here know no way for it. */
-      readonly because: 'settled' | 'held' | 'parked' | 'waiting' | 'inTime' | 'unknownHere'
+      readonly because: 'damaged' | 'settled' | 'held' | 'parked' | 'waiting' | 'inTime' | 'unknownHere'
     }
 
 export async function judge(context: StuckContext, resource: Resource): Promise<Judged> {
   const { store, plans, clock, overdueSlackMs } = context
   const { run } = resource
+  if (isDamaged(resource)) return { found: null, because: 'damaged' }
   if (!isKnownHere(plans, resource)) return { found: null, because: 'unknownHere' }
   if (run === null) {
     if (plans.kindOf(resource.type, resource.status) !== 'transitional') return { found: null, because: 'settled' }
@@ -159,7 +161,9 @@ function page(
 ): StuckPage {
   const stuck: Stuck[] = []
   for (const resource of found) {
-    if (isKnownHere(context.plans, resource) && isStuck(resource)) stuck.push({ resource, found: how })
+    if (resource.type !== '' && !isKnownHere(context.plans, resource)) continue
+    if (resource.damaged !== undefined) stuck.push({ resource, found: 'unowned' })
+    else if (isStuck(resource)) stuck.push({ resource, found: how })
   }
   return { stuck, next: found.length < pageSize ? null : found.at(-1)!.no }
 }

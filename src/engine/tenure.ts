@@ -89,7 +89,13 @@ export class Tenure {
     })
     this.acting = {
       worker,
-      claimer: new Claimer({ ...context, worker, me, pollMs: settings.pollMs }),
+      claimer: new Claimer({
+        ...context,
+        worker,
+        me,
+        pollMs: settings.pollMs,
+        onDamaged: async (resources) => this.acting?.healer.meet(resources),
+      }),
       healer: new Healer({
         ...context,
         ...settings,

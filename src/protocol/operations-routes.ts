@@ -60,6 +60,7 @@ export const operationsRoutes = {
       'healed_with_owner',
       'related_busy',
       'revision_conflict',
+      'state_damaged',
     ],
   }),
   approveAllHealing: row({
@@ -133,7 +134,7 @@ export const operationsRoutes = {
     words: 'Destroys it now, whatever the policy of its type says.',
     body: steered,
     answer: z.object({ swept: z.boolean(), message: z.string() }),
-    errors: ['orphan_not_found', 'operation_in_progress', 'worker_absent', 'fenced'],
+    errors: ['orphan_not_found', 'operation_in_progress', 'worker_absent', 'fenced', 'state_damaged'],
   }),
   adoptOrphan: row({
     method: 'POST',
@@ -143,7 +144,7 @@ export const operationsRoutes = {
     words: 'Gives it back to its resource.',
     body: steered,
     answer: shape.resource,
-    errors: ['orphan_not_found', 'operation_in_progress', 'operation_not_allowed'],
+    errors: ['orphan_not_found', 'operation_in_progress', 'operation_not_allowed', 'state_damaged'],
   }),
   writeOffOrphan: row({
     method: 'POST',
@@ -153,7 +154,7 @@ export const operationsRoutes = {
     words: 'Strikes it from the ledger: a person vouches that it is gone.',
     body: steered,
     answer: shape.resource,
-    errors: ['orphan_not_found', 'operation_in_progress', 'reason_required'],
+    errors: ['orphan_not_found', 'operation_in_progress', 'reason_required', 'state_damaged'],
   }),
   listIncidents: row({
     method: 'GET',

@@ -34,6 +34,7 @@ const operationRefusals = [
   'requirement_not_met',
   'rule_breached',
   'follower_of_pair',
+  'state_damaged',
 ] as const
 
 export const resourceRoutes = {
@@ -131,6 +132,7 @@ export const resourceRoutes = {
       'rule_breached',
       'related_busy',
       'follower_of_pair',
+      'state_damaged',
       'declaration_defect',
     ],
   }),
@@ -182,6 +184,7 @@ export const resourceRoutes = {
       'rule_breached',
       'follower_of_pair',
       'related_busy',
+      'state_damaged',
     ],
     condition: 'ifMatchDemanded',
   }),
@@ -331,7 +334,7 @@ export const resourceRoutes = {
     words: 'Takes the run as failed: the declared answer follows, undo included.',
     body: steerBody,
     answer: shape.accepted,
-    errors: ['run_not_found', 'operation_not_allowed'],
+    errors: ['run_not_found', 'operation_not_allowed', 'state_damaged'],
   }),
   retryRun: row({
     method: 'POST',
@@ -341,7 +344,7 @@ export const resourceRoutes = {
     words: 'Goes on at once with a run that is parked or waits.',
     body: z.strictObject({ reason: shape.reasonText.optional() }).optional(),
     answer: shape.accepted,
-    errors: ['run_not_found', 'run_not_parked'],
+    errors: ['run_not_found', 'run_not_parked', 'state_damaged'],
   }),
   skipStep: row({
     method: 'POST',
@@ -351,7 +354,7 @@ export const resourceRoutes = {
     words: 'A person vouches for the step at hand: the run goes on as if it were done.',
     body: z.strictObject({ reason: shape.reasonText, result: shape.json.optional() }),
     answer: shape.accepted,
-    errors: ['run_not_found', 'run_not_parked', 'input_invalid'],
+    errors: ['run_not_found', 'run_not_parked', 'input_invalid', 'state_damaged'],
   }),
   completeStep: row({
     method: 'POST',
@@ -376,6 +379,6 @@ export const resourceRoutes = {
       ]),
     }),
     answer: z.object({ run: z.string(), status: z.string() }),
-    errors: ['run_not_found', 'step_not_waiting', 'fenced'],
+    errors: ['run_not_found', 'step_not_waiting', 'fenced', 'state_damaged'],
   }),
 } as const

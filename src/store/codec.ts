@@ -1,8 +1,8 @@
-// States as rows and back. What a step changes is kept apart from what it does not, so that a step writes little; what has
+// States as rows; state-row.ts reads them back. What a step changes is kept apart from what it does not, so that a step writes little; what has
 // its usual value is not written at all.
-import { generatedId, type EndedRun, type Lane, type Resource, type Run } from '../decision/state.ts'
+import type { EndedRun, Lane, Resource, Run } from '../decision/state.ts'
 import { hasOrphan, wakeOf } from './facts.ts'
-import { ledgerEntry, ledgerText, type LedgerList } from './ledger-list.ts'
+import { ledgerText, type LedgerList } from './ledger-list.ts'
 import { Quoted, Times, wordsOf } from './row-texts.ts'
 
 /** Marks a text that a database could not give back as it was (a lone surrogate has no UTF-8); the JSON of it follows. */
@@ -23,8 +23,8 @@ export const toNullableText = (value: string | null): string | null => (value ==
 const runKindCodes: Readonly<Record<Run['kind'], number>> = { operation: 0, heal: 1, drift: 2 }
 /** In the order in which they are served: PostgreSQL sorts by these what is claimed. */
 export const laneCodes: Readonly<Record<Lane, number>> = { delete: 0, heal: 1, user: 2, background: 3 }
-const runKindWords = wordsOf(runKindCodes)
-const laneWords = wordsOf(laneCodes)
+export const runKindWords = wordsOf(runKindCodes)
+export const laneWords = wordsOf(laneCodes)
 
 /** What is settled when a run is accepted. */
 type FixedRun = Pick<
@@ -32,7 +32,7 @@ type FixedRun = Pick<
   'begun' | 'kind' | 'operation' | 'input' | 'by' | 'lane' | 'forced' | 'previous' | 'askedBy' | 'acceptedAt' | 'trace'
 >
 /** The place of `operation` is known to a query. What is at the end and as usual is left out. */
-type FixedList = [
+export type FixedList = [
   begun: number,
   acceptedAt: number,
   operation: string,
@@ -45,7 +45,7 @@ type FixedList = [
   askedBy?: Run['askedBy'],
   trace?: string,
 ]
-const traceAt = 10
+export const traceAt = 10
 const operations = new Quoted()
 const askers = new Quoted()
 const previous = new Quoted()
@@ -82,12 +82,12 @@ export function fixedOf(run: Run): string {
 }
 
 /** What a step seldom changes, with its usual values. */
-type Seldom = Omit<
+export type Seldom = Omit<
   Run,
   keyof FixedRun | 'owner' | 'dueAt' | 'deadlineAt' | 'progressAt' | 'step' | 'attempt' | 'steps' | 'results'
 >
 
-const usual: Seldom = {
+export const usual: Seldom = {
   phase: 'step',
   items: null,
   undoing: [],
@@ -153,7 +153,7 @@ function isStraight({ step, steps }: Run): boolean {
 }
 
 /** The place of `step` is known to a query. */
-type RestList = [
+export type RestList = [
   step: number,
   results: Run['results'],
   attempt?: number,
@@ -189,6 +189,7 @@ export const isStepOnly = (before: Resource, after: Resource): boolean =>
 
 /** Whether all that a state has beside its run and its status stays the same. */
 export const isBesideSame = (before: Resource, after: Resource): boolean =>
+  before.damaged === undefined &&
   before.description === after.description &&
   before.ledger === after.ledger &&
   before.timers === after.timers &&
@@ -198,6 +199,7 @@ export const isBesideSame = (before: Resource, after: Resource): boolean =>
 
 /** Whether what a resource is, apart from where it stands, stays the same. */
 export const isColdSame = (before: Resource, after: Resource): boolean =>
+  before.damaged === undefined &&
   before.properties === after.properties &&
   before.links === after.links &&
   before.name === after.name &&
@@ -211,7 +213,7 @@ function isEmpty(record: object): boolean {
 
 export const linksOf = ({ links }: Resource): string | null => (isEmpty(links) ? null : JSON.stringify(links))
 
-interface Extra {
+export interface Extra {
   description?: string
   timers?: Resource['timers']
   queue?: Resource['queue']
@@ -238,105 +240,6 @@ export function extraOf(resource: Resource): string | null {
   if (queue.length > 0) text += `,"queue":${JSON.stringify(queue)}`
   if (holder !== null) text += `,"holder":${JSON.stringify(holder)}`
   return `${text}}`
-}
-
-const none: Extra = {}
-const noLinks: Resource['links'] = {}
-const noTimers: Resource['timers'] = {}
-const noEntries: readonly never[] = []
-
-/** The columns of a state, as every reader selects them from r (resource), s (settled) and l (live). */
-export const stateColumns = `r.no, r.id, r.parent, r.tenant, r.name, r.created, r.properties, r.links,
-  coalesce(l.shape, s.shape), coalesce(l.revision, s.revision), coalesce(l.epoch, s.epoch), coalesce(l.since, s.since), coalesce(l.last, s.last),
-  case when l.no is null then s.more else l.extra end, l.owner, l.due, l.overdue, l.run, l.rest`
-export const stateTables = 'resource r left join live l using (no) left join settled s using (no)'
-
-type StateRow = readonly [
-  no: number,
-  id: string | null,
-  parent: number | null,
-  tenant: string,
-  name: string | null,
-  created: number,
-  properties: string,
-  links: string | null,
-  shape: number,
-  revision: number,
-  epoch: number,
-  since: number,
-  last: number,
-  extra: string | null,
-  owner: number | null,
-  due: number | null,
-  overdue: number | null,
-  run: string | null,
-  rest: string | null,
-]
-
-/** What the small number of a type and status stands for. */
-interface ShapesById {
-  get(id: number): { readonly type: string; readonly status: string }
-}
-
-export function stateOf(row: unknown, shapes: ShapesById): Resource {
-  const [no, id, parent, tenant, given, created, properties, links, shapeId, revision, epoch, since, last, extraText] =
-    row as StateRow
-  const extra = extraText === null ? none : (JSON.parse(extraText) as Extra)
-  const shape = shapes.get(shapeId)
-  const name = id === null ? generatedId(no) : fromText(id)
-  return {
-    no,
-    id: name,
-    type: shape.type,
-    tenant: fromText(tenant),
-    name: given === null ? null : fromText(given),
-    parent,
-    links: links === null ? noLinks : (JSON.parse(links) as Resource['links']),
-    status: shape.status,
-    description: extra.description ?? '',
-    properties: JSON.parse(properties) as Resource['properties'],
-    revision,
-    epoch,
-    since,
-    createdAt: created,
-    run: (row as StateRow)[17] === null ? null : runOf(row as StateRow),
-    holder: extra.holder ?? null,
-    queue: extra.queue ?? noEntries,
-    ledger: extra.ledger?.map((list) => ledgerEntry(shape.type, name, list)) ?? noEntries,
-    timers: extra.timers ?? noTimers,
-    heals: extra.heals ?? 0,
-    last,
-  }
-}
-
-function runOf(row: StateRow): Run {
-  const fixed = JSON.parse(row[17]!) as FixedList
-  const [begun, acceptedAt, operation, by, from = '', input = null, lane = 2, kind = 0, forced = 0, askedBy = null] =
-    fixed
-  const [step, results, attempt = 1, steps, unusually] = JSON.parse(row[18]!) as RestList
-  const run: Run = {
-    begun,
-    kind: runKindWords[kind]!,
-    operation,
-    input,
-    by,
-    lane: laneWords[lane]!,
-    forced: forced === 1,
-    previous: from,
-    askedBy,
-    acceptedAt,
-    step,
-    attempt,
-    steps: steps ?? Array.from({ length: step + 1 }, (_, i) => i),
-    results,
-    dueAt: row[15] ?? 0,
-    deadlineAt: row[16] ?? 0,
-    progressAt: 0,
-    owner: row[14]!,
-    ...usual,
-    ...unusually,
-  }
-  return fixed.length <= traceAt ? run : { ...run, trace: fixed[traceAt]! }
 }
 
 const outcomeCodes: Readonly<Record<EndedRun['outcome'], number>> = {

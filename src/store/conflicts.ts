@@ -59,7 +59,8 @@ export function conflictsOf(batch: Batch, kept: Kept): Conflict | null {
 export function brokenBy(guard: Guard, kept: Pick<Kept, 'fence' | 'holder' | 'children' | 'linkedBy'>): No | null {
   switch (guard.guard) {
     case 'revision':
-      return kept.fence(guard.no)?.[0] === guard.revision ? null : guard.no
+      // A damaged row has none: NaN, to whoever reads it and here.
+      return Object.is(kept.fence(guard.no)?.[0] ?? Number.NaN, guard.revision) ? null : guard.no
     case 'children':
       return areExactly(kept.children(guard.no), guard.members) ? null : guard.no
     case 'linkedBy':

@@ -20,6 +20,10 @@ export type EventEntry = [
   detail?: Event['detail'] | 0,
 ]
 
+/** Whether this is the text of a chunk: its time, its number, texts, and then entries. */
+export const isChunk = (list: unknown): list is [at: number, no: number, texts: string[], ...entries: unknown[][]] =>
+  Array.isArray(list) && Array.isArray(list[2]) && list.slice(3).every(Array.isArray)
+
 /** The detail of the event at this place of a chunk. */
 export function detailAt(entries: readonly EventEntry[], place: number): Event['detail'] {
   const own = entries[place]![10]

@@ -1,4 +1,5 @@
 // Entries of a ledger as short lists and back: a resource at rest carries them, and every step of its run writes them again.
+import { assert } from '../base/assert.ts'
 import type { LedgerEntry, Resource } from '../decision/state.ts'
 import { Quoted, Times, wordsOf } from './row-texts.ts'
 
@@ -86,6 +87,7 @@ function restOfName(name: string, type: string, id: string, kind: string): strin
 
 export function ledgerEntry(type: string, id: string, list: LedgerList): LedgerEntry {
   const [name, kind, state, begun, step, since, ref = null, sweeper = 0] = list
+  assert(stateWords[state] !== undefined && typeof kind === 'string', 'its ledger has an entry of no kind')
   const whole = typeof name === 'string' ? `${type}/${id}/${kind}/${name}` : name[0]
-  return { name: whole, kind, state: stateWords[state]!, ref, begun, step, since, sweeper }
+  return { name: whole, kind, state: stateWords[state], ref, begun, step, since, sweeper }
 }

@@ -7,6 +7,9 @@ export interface Shape extends Declared {
   readonly kind: StatusKind
 }
 
+/** What a number stands for that nothing was written down for: only a damaged row has such a one. */
+export const noShape: Shape = { id: 0, type: '', status: '', kind: 'stable' }
+
 /** A status that the declarations no longer know stays as it was judged; '' is no status. */
 export function isJudgedAnew({ type, status, kind }: Shape, kindOf: KindOf): boolean {
   const found: StatusKind | undefined = status === '' ? kind : kindOf(type, status)

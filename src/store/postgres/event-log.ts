@@ -1,8 +1,9 @@
 // Events in chunks of a JSON text, many in one row. When a chunk is written its number is not known yet, so that nothing in it depends
 // on that: the event before is named by its number when it is older than the commit, else by how far back it is.
 import type { Event, StoredEvent } from '../../decision/state.ts'
-import { detailAt, type EventEntry } from '../event-entry.ts'
+import { detailAt, isChunk, type EventEntry } from '../event-entry.ts'
 import { kindCodes, kindWords } from '../event-kinds.ts'
+import { readable } from '../readable.ts'
 import type { Shapes } from './shapes.ts'
 import type { Columns } from './sheet.ts'
 
@@ -99,7 +100,14 @@ export class Chunk {
   private readonly entries: readonly EventEntry[]
 
   constructor(first: string, body: string) {
-    const [at, no, texts, ...entries] = JSON.parse(body) as [number, number, string[], ...EventEntry[]]
+    const [list] = readable([body])
+    // One that something has damaged counts as empty: what is before and after it can still be read.
+    const [at, no, texts, ...entries] = (isChunk(list) ? list : [0, 0, []]) as [
+      number,
+      number,
+      string[],
+      ...EventEntry[],
+    ]
     this.first = Number(first)
     this.at = at
     this.no = no

@@ -91,14 +91,14 @@ export class History {
   }
 
   private async removeAlone(wire: Wire, wanted: Retention): Promise<Removed> {
-    const oldest = `select min(substring(run from '^\\[[^,]*,([^],]*)')::float8) from state where owner >= 0 and owner is not null`
+    const oldest = `select min(substring(run from '^\\[[^,]*,([0-9.]+)')::float8) from state where owner >= 0 and owner is not null`
     const live = (await wire.query(oldest))[0]![0]
     const before = Math.min(wanted.before, live == null ? Infinity : Number(live) - retentionSkewMs)
     const cut = await firstSince(wire, before)
     const remove: RowRemover = (table, condition, value) => deleteRows(wire, table, condition, value, wanted.signal)
     return {
       events: await removeEvents(wire, cut, remove),
-      runs: await remove('run', `substring(body from '^\\[([^],]*)')::float8 < $1::float8`, before),
+      runs: await remove('run', `substring(body from '^\\[([0-9.]+)')::float8 < $1::float8`, before),
       keys: wanted.keysBefore === undefined ? 0 : await remove('key', 'at < $1::float8', wanted.keysBefore),
       late: await removeLate(wire, before, wanted.signal),
     }

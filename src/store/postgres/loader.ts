@@ -2,12 +2,13 @@
 import { unreachable } from '../../base/assert.ts'
 import { numberOfGeneratedId, type EndedRun, type KeyRecord, type No, type Resource } from '../../decision/state.ts'
 import type { Ask } from '../../decision/situation.ts'
+import { typed } from '../state-row.ts'
 import type { Answer } from '../store.ts'
 import type { Row, Step } from './pipeline.ts'
 import { translated } from './failures.ts'
 import type { Shapes } from './shapes.ts'
 import { endOfRow, joinState, keyRecordOf, resourcesOf, stateColumns } from './states.ts'
-import { numbersOf, textsFrom, textsOf, toText } from './texts.ts'
+import { fromText, numbersOf, textsFrom, textsOf, toText } from './texts.ts'
 import type { Statements } from './wire.ts'
 import type { Wires } from './wires.ts'
 
@@ -179,8 +180,10 @@ class Facts {
         for (const resource of await resourcesOf(rows, shapes)) this.byNo.set(resource.no, resource)
         return
       case 'byName':
-        for (const resource of await resourcesOf(rows, shapes, 1))
-          this.byName.set(pairOf(resource.type, resource.id), resource)
+        for (const [i, resource] of (await resourcesOf(rows, shapes, 1)).entries()) {
+          const named = typed(resource, fromText(rows[i]![0]!))
+          this.byName.set(pairOf(named.type, named.id), named)
+        }
         return
       case 'children':
       case 'linkedBy': {
@@ -198,8 +201,10 @@ class Facts {
         for (const row of rows) this.keys.set(row[0]!, row.slice(1))
         return
       case 'ended':
-        for (const [no, begun, body] of rows)
-          if (body !== null && body !== undefined) this.ends.set(pairOf(no!, begun!), endOfRow(no!, body))
+        for (const [no, begun, body] of rows) {
+          const run = endOfRow(no!, body ?? null)
+          if (run !== null) this.ends.set(pairOf(no!, begun!), run)
+        }
         return
       default:
         unreachable(name)

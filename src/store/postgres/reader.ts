@@ -17,12 +17,13 @@ import type {
   TenantEventsQuery,
   WorkQuery,
 } from '../store.ts'
+import { readable } from '../readable.ts'
 import { byTypeAndStatus } from '../shape.ts'
 import type { Chunk } from './event-log.ts'
 import { translating } from './failures.ts'
 import type { Row } from './pipeline.ts'
 import type { Shapes } from './shapes.ts'
-import { chunkOf, eventsIn, having, inOrderOf, knowing, resourcesOf, runOf, statesOf } from './states.ts'
+import { chunkOf, eventsIn, having, inOrderOf, knowing, resourcesOf, runsOf, statesOf } from './states.ts'
 import { endedRunsOf, eventsOf, tenantStatements, workOf } from './tenant-reader.ts'
 import { fromText, numbersOf, toText } from './texts.ts'
 import type { Statements, Wire } from './wire.ts'
@@ -112,7 +113,7 @@ export class Reader {
       const { type, status } = this.shapes.get(Number(id))
       return { type, status, count: Number(count) }
     })
-    return found.sort(byTypeAndStatus)
+    return found.filter(({ status }) => status !== '').sort(byTypeAndStatus)
   }
 
   async liveShapes() {
@@ -123,8 +124,8 @@ export class Reader {
       return {
         type,
         status,
-        operation: operation === null || operation === undefined ? '' : (JSON.parse(operation) as string),
-        step: step === null ? -1 : Number(step),
+        operation: operation == null ? '' : (JSON.parse(operation) as string),
+        step: step == null ? -1 : Number(step),
         count: Number(count),
       }
     })
@@ -179,14 +180,14 @@ export class Reader {
     const from = Math.min(before - 1, Number(head![0]))
     if (no === undefined)
       return tenant === undefined
-        ? (await this.rows('endedLast', from, limit)).map(runOf)
+        ? runsOf(await this.rows('endedLast', from, limit))
         : endedRunsOf(this.ask, tenant, from, limit)
     if (tenant !== undefined && !(await this.isOf(no, tenant))) return []
-    return (await this.rows('endedOf', no, from, limit)).map(runOf)
+    return runsOf(await this.rows('endedOf', no, from, limit))
   }
 
   async lateResults(no: No): Promise<readonly LateResult[]> {
-    return (await this.rows('late', no)).map(([body]) => JSON.parse(body!) as LateResult)
+    return readable<LateResult>((await this.rows('late', no)).map(([body]) => body))
   }
 
   async incidents({
@@ -201,7 +202,7 @@ export class Reader {
       : tenant === undefined
         ? this.rows('openIncidents', before, limit)
         : this.rows('incidentsOf', toText(tenant), before, limit))
-    return rows.map(([n, body]) => ({ ...(JSON.parse(body!) as Incident), n: Number(n) }))
+    return rows.flatMap(([n, body]) => readable<Incident>([body]).map((incident) => ({ ...incident, n: Number(n) })))
   }
 
   private async isOf(no: No, tenant: string): Promise<boolean> {

@@ -2,7 +2,7 @@
 // is what counts, not the declarations of one process: `judged` tells when it was judged anew.
 import { assert } from '../../base/assert.ts'
 import type { StatusKind } from '../../lifecycle/resource-type.ts'
-import { byTypeAndStatus, isJudgedAnew, type Shape } from '../shape.ts'
+import { byTypeAndStatus, isJudgedAnew, noShape, type Shape } from '../shape.ts'
 import type { Declared, KindOf } from '../store.ts'
 import { translating } from './failures.ts'
 import { numbersOf, textsFrom, textsOf } from './texts.ts'
@@ -47,9 +47,7 @@ export class Shapes {
   }
 
   get(id: number): Shape {
-    const shape = this.byId.get(id)
-    assert(shape, `no shape ${id}`)
-    return shape
+    return this.byId.get(id) ?? noShape
   }
 
   has(id: number): boolean {

@@ -1,6 +1,8 @@
 // States as they are selected, and how the rows become resources and events again.
 import type { EndedRun, KeyRecord, Resource, StoredEvent } from '../../decision/state.ts'
-import { endedRunOf, stateOf } from '../codec.ts'
+import { endedRunOf } from '../codec.ts'
+import { readable } from '../readable.ts'
+import { stateOf } from '../state-row.ts'
 import type { StoredRun } from '../store.ts'
 import { Chunk } from './event-log.ts'
 import type { Row } from './pipeline.ts'
@@ -108,14 +110,21 @@ export async function eventsIn(
 
 export const chunkOf = (row: Row): Chunk => new Chunk(row[0]!, row[1]!)
 
-/** From the columns no and body. */
-export function endOfRow(no: string | null, body: string | null): EndedRun {
-  const [endedAt, ...list] = JSON.parse(body!) as [number, ...unknown[]]
-  return endedRunOf(Number(no), endedAt, list)
+/** From the columns no and body; null: it is damaged. */
+export function endOfRow(no: string | null, body: string | null): EndedRun | null {
+  const [list] = readable<[number, ...unknown[]]>([body])
+  return Array.isArray(list) && list.length > 0 ? endedRunOf(Number(no), list[0], list.slice(1)) : null
 }
 
-/** From the columns no, body and n. */
-export const runOf = ([no, body, n]: Row): StoredRun => ({ ...endOfRow(no!, body!), n: Number(n) })
+/** From rows of no, body and n. */
+export function runsOf(rows: readonly Row[]): StoredRun[] {
+  const found: StoredRun[] = []
+  for (const [no, body, n] of rows) {
+    const run = endOfRow(no!, body!)
+    if (run !== null) found.push({ ...run, n: Number(n) })
+  }
+  return found
+}
 
 /** From the columns hash, no, begun and at. */
 export function keyRecordOf(key: string, [hash, no, begun, at]: Row): KeyRecord {

@@ -6,7 +6,7 @@ import type { No, StoredEvent } from '../../decision/state.ts'
 import type { StoredRun, TenantEvents, TenantEventsQuery, WorkCriterion } from '../store.ts'
 import type { Row } from './pipeline.ts'
 import type { Shapes } from './shapes.ts'
-import { chunkOf, eventsIn, having, inOrderOf, runOf, statesOf } from './states.ts'
+import { chunkOf, eventsIn, having, inOrderOf, runsOf, statesOf } from './states.ts'
 import { numbersOf, toText } from './texts.ts'
 import type { Statements, Wire } from './wire.ts'
 
@@ -127,8 +127,8 @@ export async function endedRunsOf(
   // What is the default's are nearly all: they are found by going back, and further back.
   let size = runsLooked
   for (let to = from; to > 0 && found.length < limit; to -= size, size *= 2) {
-    if (size > runsLooked && tenant !== 'default') return (await ask('runsOfOwn', [text, from, limit])).map(runOf)
-    found.push(...(await ask('runsAmong', [text, to, to - size, limit - found.length])).map(runOf))
+    if (size > runsLooked && tenant !== 'default') return runsOf(await ask('runsOfOwn', [text, from, limit]))
+    found.push(...runsOf(await ask('runsAmong', [text, to, to - size, limit - found.length])))
   }
   return found
 }

@@ -220,3 +220,7 @@ export class Connection {
 
 /** The only column of rows. */
 export const numbers = (rows: unknown): number[] => (rows as [number][]).map(([number]) => number)
+
+/** A value of a list in a column, or of an object in it; null where the text is damaged: `->>` would let the whole statement fail. */
+export const valueIn = (column: string, place: number | string): string =>
+  `case when json_valid(${column}) then ${column} ->> ${typeof place === 'number' ? place : `'${place}'`} end`

@@ -4,7 +4,8 @@ import type { StatementSync } from 'node:sqlite'
 import { assert } from '../../base/assert.ts'
 import type { EndedRun, No, StoredEvent } from '../../decision/state.ts'
 import { endedRunOf } from '../codec.ts'
-import { detailAt, type EventEntry } from '../event-entry.ts'
+import { readable } from '../readable.ts'
+import { detailAt, isChunk, type EventEntry } from '../event-entry.ts'
 import { kindWords } from '../event-kinds.ts'
 import type { Connection } from './connection.ts'
 import type { Shapes } from './shapes.ts'
@@ -22,7 +23,7 @@ class Log {
     const row = this.last.get(n) as unknown as ChunkRow | undefined
     if (row === undefined) return null
     const chunk = parsed(row)
-    return n < chunk.first + chunk.entries.length ? chunk : null
+    return n < chunk.first + chunk.entries.length || chunk.isDamaged ? chunk : null
   }
 
   protected *chunksFrom(n: number): Generator<Chunk> {
@@ -39,12 +40,19 @@ interface Chunk {
   readonly no: number
   readonly texts: readonly string[]
   readonly entries: readonly Entry[]
+  /** How many entries it has is not known. */
+  readonly isDamaged?: true
 }
 
+/** One that something has damaged counts as empty: what is before and after it can still be read. */
 function parsed([first, body]: ChunkRow): Chunk {
-  const [at, no, texts, ...entries] = JSON.parse(body) as [number, number, string[], ...Entry[]]
+  const [list] = readable<[number, number, string[], ...Entry[]]>([body])
+  if (!isChunk(list)) return { first, at: 0, no: 0, texts: [], entries: [], isDamaged: true }
+  const [at, no, texts, ...entries] = list
   return { first, at, no, texts, entries }
 }
+
+const has = ({ first, entries }: Chunk, n: number): boolean => n >= first && n < first + entries.length
 
 export class EventLog extends Log {
   private readonly shapes: Shapes
@@ -61,6 +69,7 @@ export class EventLog extends Log {
       if (chunk === null || n < chunk.first) chunk = this.chunkWith(n)
       // Retention has cut the chain here.
       if (chunk === null) return
+      if (!has(chunk, n)) return
       const event = this.eventOf(chunk, n)
       yield event
       n = event.prev
@@ -69,7 +78,7 @@ export class EventLog extends Log {
 
   find(n: number): StoredEvent | null {
     const chunk = this.chunkWith(n)
-    return chunk === null ? null : this.eventOf(chunk, n)
+    return chunk === null || !has(chunk, n) ? null : this.eventOf(chunk, n)
   }
 
   after(n: number, limit: number): StoredEvent[] {
@@ -126,7 +135,7 @@ export class RunLog extends Log {
 
   find(n: number): FoundRun | null {
     const chunk = this.chunkWith(n)
-    return chunk === null ? null : runIn(chunk, n)
+    return chunk === null || !has(chunk, n) ? null : runIn(chunk, n)
   }
 
   /** Chunk by chunk from `n` backwards, the newest first. */

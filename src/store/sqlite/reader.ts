@@ -27,9 +27,11 @@ import type {
   TenantEventsQuery,
   WorkQuery,
 } from '../store.ts'
+import { readable } from '../readable.ts'
 import { byTypeAndStatus } from '../shape.ts'
-import { fromText, stateColumns, stateOf, stateTables, toText } from '../codec.ts'
-import { numbers, type Connection } from './connection.ts'
+import { fromText, toText } from '../codec.ts'
+import { stateColumns, stateOf, stateTables, typed } from '../state-row.ts'
+import { numbers, valueIn, type Connection } from './connection.ts'
 import type { EventLog, FoundRun, RunLog } from './logs.ts'
 import type { Shapes } from './shapes.ts'
 import { latestEvents } from './turns.ts'
@@ -82,7 +84,7 @@ export class Reader {
       'select s.shape, l.shape, count(*) from live l left join settled s using (no) group by 1, 2',
     )
     this.shapesOfLive = prepare(
-      `select shape, coalesce(run ->> 2, ''), coalesce(rest ->> 0, -1), count(*) from live group by 1, 2, 3`,
+      `select shape, ${valueIn('run', 2)}, ${valueIn('rest', 0)}, count(*) from live group by 1, 2, 3`,
     )
     this.late = prepare('select body from late where no = ? order by id')
     this.openIncidents = prepare('select id, body from incident where id < ? order by id desc limit ?')
@@ -103,8 +105,9 @@ export class Reader {
     return row === undefined ? null : stateOf(row, this.parts.shapes)
   }
 
+  /** A number that a damaged index names, and that nothing has, is left out. */
   all(nos: readonly No[]): Resource[] {
-    return nos.map((no) => this.resource(no)!)
+    return nos.map((no) => this.resource(no)).filter((one) => one !== null)
   }
 
   workFor(query: WorkQuery, now: Millis, limit: number, after: No): readonly Resource[] {
@@ -136,25 +139,31 @@ export class Reader {
         add(shape, count)
       }
     })
-    const found = [...counts].filter(([, count]) => count > 0)
-    const named = found.map(([id, count]) => ({
-      type: this.parts.shapes.get(id).type,
-      status: this.parts.shapes.get(id).status,
-      count,
-    }))
+    const named: StatusCount[] = []
+    for (const [id, count] of counts) {
+      const { type, status } = this.parts.shapes.get(id)
+      if (count > 0 && status !== '') named.push({ type, status, count })
+    }
     return named.sort(byTypeAndStatus)
   }
 
   liveShapes() {
     const rows = this.parts.connection.patiently(() => this.shapesOfLive.all()) as unknown as [
       number,
-      string,
-      number,
+      unknown,
+      unknown,
       number,
     ][]
     return rows.map(([id, operation, step, count]) => {
       const { type, status } = this.parts.shapes.get(id)
-      return { type, status, operation, step, count }
+      // What is of another kind is damaged: whoever reads the row is told.
+      return {
+        type,
+        status,
+        operation: typeof operation === 'string' ? operation : '',
+        step: typeof step === 'number' ? step : -1,
+        count,
+      }
     })
   }
 
@@ -207,12 +216,13 @@ export class Reader {
   }
 
   lateResults(no: No): readonly LateResult[] {
-    return this.parts.connection.patiently(() => this.late.all(no)).map((row) => JSON.parse(textOf(row)) as LateResult)
+    const rows = this.parts.connection.patiently(() => this.late.all(no))
+    return readable<LateResult>(rows.map(textOf))
   }
 
   incidents(query: IncidentsQuery): readonly StoredIncident[] {
     const rows = this.parts.connection.patiently(() => this.incidentRows(query)) as readonly [number, string][]
-    return rows.map(([n, body]) => ({ ...(JSON.parse(body) as Incident), n }))
+    return rows.flatMap(([n, body]) => readable<Incident>([body]).map((incident) => ({ ...incident, n })))
   }
 
   private incidentRows({ no, tenant, before = Number.MAX_SAFE_INTEGER, limit }: IncidentsQuery): readonly unknown[] {
@@ -236,7 +246,7 @@ export class Reader {
         return this.resource(ask.no)
       case 'named': {
         const no = verifier.holder(ask.type, ask.id)
-        return no === null ? null : this.resource(no)
+        return no === null ? null : typed(this.resource(no), ask.type)
       }
       case 'children':
         return this.all(verifier.children(ask.no))

@@ -2,7 +2,7 @@
 // does not become smaller, but what is free in it is used again.
 import { nextTurn, systemClock, type Millis } from '../../base/clock.ts'
 import { retentionSkewMs, type Removed, type Retention } from '../store.ts'
-import type { Connection } from './connection.ts'
+import { valueIn, type Connection } from './connection.ts'
 
 const rowsAtOnce = 200
 
@@ -15,7 +15,7 @@ export interface RetentionParts {
 export async function removeHistory(parts: RetentionParts, wanted: Retention): Promise<Removed> {
   const { connection } = parts
   // The second value of a run is when it was accepted: codec.ts.
-  const oldest = connection.prepare(`select min(run ->> '$[1]') from live where run is not null`)
+  const oldest = connection.prepare(`select min(coalesce(${valueIn('run', 1)}, since)) from live where run is not null`)
   const [live] = connection.patiently(() => oldest.get()) as unknown as [number | null]
   const before = Math.min(wanted.before, live === null ? Infinity : live - retentionSkewMs)
   return {
@@ -77,7 +77,7 @@ async function removeLate(
   before: Millis,
   signal: AbortSignal | undefined,
 ): Promise<number> {
-  const oldest = connection.prepare(`select id, body ->> '$.at' from late order by id limit ${rowsAtOnce}`)
+  const oldest = connection.prepare(`select id, ${valueIn('body', 'at')} from late order by id limit ${rowsAtOnce}`)
   const remove = connection.prepare('delete from late where id <= ?')
   for (let removed = 0; ;) {
     const rows = connection.patiently(() => oldest.all()) as unknown as [id: number, at: Millis][]

@@ -2,7 +2,7 @@
 import { assert } from '../../base/assert.ts'
 import type { StatementSync } from 'node:sqlite'
 import type { StatusKind } from '../../lifecycle/resource-type.ts'
-import { isJudgedAnew, type Shape } from '../shape.ts'
+import { isJudgedAnew, noShape, type Shape } from '../shape.ts'
 import type { KindOf } from '../store.ts'
 import type { Connection } from './connection.ts'
 
@@ -59,9 +59,7 @@ export class Shapes {
     if (shape) return shape
     // Another process has added it.
     this.reload()
-    const found = this.byId.get(id)
-    assert(found, `no shape ${id}`)
-    return found
+    return this.byId.get(id) ?? noShape
   }
 
   /** Takes `kindOf` for what is new; whether it judges something that is known differently. */

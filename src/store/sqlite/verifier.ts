@@ -57,7 +57,8 @@ export class Verifier implements Kept {
   }
 
   fence(no: No): [revision: number, epoch: number] | undefined {
-    return this.fences.get(no) as unknown as [number, number] | undefined
+    const row = this.fences.get(no) as unknown as [number | null, number | null] | undefined
+    return row === undefined ? undefined : [row[0] ?? Number.NaN, row[1] ?? Number.NaN]
   }
 
   holder(type: string, id: string): No | null {

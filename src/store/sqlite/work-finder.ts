@@ -3,9 +3,10 @@ import type { StatementSync } from 'node:sqlite'
 import { unreachable } from '../../base/assert.ts'
 import type { Millis } from '../../base/clock.ts'
 import type { No } from '../../decision/state.ts'
-import { stateColumns, toText } from '../codec.ts'
+import { toText } from '../codec.ts'
+import { stateColumns } from '../state-row.ts'
 import type { WorkCriterion } from '../store.ts'
-import { numbers, type Connection } from './connection.ts'
+import { numbers, valueIn, type Connection } from './connection.ts'
 
 const fromLive = `select ${stateColumns} from live l join resource r using (no) left join settled s on s.no = l.no`
 
@@ -33,12 +34,12 @@ export class WorkFinder {
     this.timers = prepare(`select no from (
       select * from (select no, wake from settled where wake <= ?1 and ${resting} ${andMine('settled')} order by wake, no limit ?2)
       union all
-      select * from (select no, extra ->> 'wake' as wake from live where extra ->> 'wake' <= ?1 ${andMine('live')} order by wake, no limit ?2)
+      select * from (select no, ${valueIn('extra', 'wake')} as wake from live where ${valueIn('extra', 'wake')} <= ?1 ${andMine('live')} order by wake, no limit ?2)
     ) order by wake, no limit ?2`)
     this.orphans = prepare(`select no from (
       select * from (select no from settled where orphans = 1 and orphans is not null and no > ?1 and ${resting} ${andMine('settled')} order by no limit ?2)
       union all
-      select * from (select no from live where extra ->> 'orphans' = 1 and no > ?1 ${andMine('live')} order by no limit ?2)
+      select * from (select no from live where ${valueIn('extra', 'orphans')} = 1 and no > ?1 ${andMine('live')} order by no limit ?2)
     ) order by no limit ?2`)
   }
 

@@ -93,6 +93,46 @@ describe('drift', () => {
     expect(t.refused({ ...push, answer: 'yes' }).code).toBe('not_stuck')
   })
 
+  test('a push may say that nobody can tell, and counts while a probe is under way', () => {
+    const t = tool()
+    const { no } = t.get('a')
+    const push = { kind: 'observed', no, probe: 'spinning', observed: null, by: 'agent' } as const
+    t.ok({ ...push, answer: 'unknown' })
+    expect(t.get('a')).toMatchObject({ run: null, timers: { [driftTimer]: t.now + 300_000 } })
+    probe(t)
+    const { epoch } = t.get('a')
+    const late = t.ending('a', { kind: 'answered', answer: 'no', observed: null })
+    t.ok({ ...push, answer: 'yes' })
+    expect(t.get('a')).toMatchObject({ status: 'Busy', epoch: epoch + 1, run: null })
+    expect(t.refused(late).code).toBe('fenced')
+    expect(t.incidents).toMatchObject([{ no, text: 'w.tool a was recorded as Idle, but the probe answered yes.' }])
+    expect(t.ended.at(-1)).toMatchObject({ begun: epoch + 1, acceptedAt: t.now, endedAt: t.now, by: 'healing' })
+    expect(t.refused({ ...push, no: 99, answer: 'yes' }).code).toBe('resource_not_found')
+  })
+
+  test('a probe waits while the resource is busy, and keeps its rhythm; whoever fires it carries it out', () => {
+    const t = tool()
+    t.claimant = 6
+    probe(t)
+    expect(t.get('a').run).toMatchObject({ owner: 6, acceptedAt: t.now, deadlineAt: t.now + 60_000, previous: 'Idle' })
+    const { revision } = t.get('a')
+    t.advance(60_000)
+    t.ok({ kind: 'timerFired', no: t.get('a').no, timer: driftTimer, by: 'clock' })
+    expect(t.get('a')).toMatchObject({ revision: revision + 1, timers: { [driftTimer]: t.now + 60_000 } })
+    expect(t.get('a').run!.acceptedAt).toBe(t.now - 60_000)
+  })
+
+  test('what nobody answered in time is asked again', () => {
+    const t = tool()
+    probe(t)
+    t.advance(60_000)
+    t.ok(t.deadline('a'))
+    expect(t.get('a').run).toMatchObject({ kind: 'drift', probes: 2 })
+    t.again('a', 3_000)
+    expect(t.get('a').run).toMatchObject({ kind: 'drift', probes: 2, dueAt: t.now + 3_000 })
+    expect(t.eventsOf('a')).toHaveLength(1)
+  })
+
   test('a push about a busy resource is refused: it may be its own doing', () => {
     const t = tool()
     t.request('a', 'start')

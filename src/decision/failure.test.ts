@@ -261,8 +261,15 @@ describe('4 cut calls', () => {
     expect(t.get('c')).toMatchObject({ status: 'Eating', run: { parked: { code: 'unknown_outcome' }, deadlineAt: 0 } })
     expect(t.get('c').description).toContain('Parked: chew was cut 2 times')
     expect(t.owed()).toEqual([])
+    const reason = t.get('c').run!.parked!.reason
+    expect(t.get('c').run!.parked).toEqual({ code: 'unknown_outcome', reason, at: t.now })
+    expect(t.lastEvent('c')).toMatchObject({ kind: 'parked', detail: { code: 'unknown_outcome', reason } })
     expect(t.refused(t.asking('c', 'eat')).code).toBe('operation_in_progress')
     expect(t.refused(t.healing('c', 'overdue')).code).toBe('not_stuck')
+    const { no, epoch } = t.get('c')
+    expect(t.refused({ kind: 'progressReported', no, epoch, text: 'still', by: 'worker' }).code).toBe('fenced')
+    t.advance(86_400_000)
+    expect(t.refused(t.deadline('c')).code).toBe('timer_not_due')
   })
 
   test('5 a parked run is retried with a new family of keys, skipped, or cancelled', () => {
@@ -275,12 +282,14 @@ describe('4 cut calls', () => {
     const retried = parked()
     const { no } = retried.get('c')
     const before = retried.get('c')
+    retried.claimant = 8
     retried.ok({ kind: 'retryRun', no, by: 'ann' })
     expect(retried.get('c')).toMatchObject({
       epoch: before.epoch + 1,
       description: '',
-      run: { parked: null, family: 1, attempt: 1 },
+      run: { parked: null, family: 1, attempt: 1, probes: 0, owner: 8, uncertain: false, resumed: 0 },
     })
+    expect(retried.lastEvent('c')).toMatchObject({ kind: 'retried', detail: { parked: before.run!.parked!.reason } })
     expect(retried.call('c').key.endsWith('/1')).toBe(true)
     const skipped = parked()
     skipped.ok({ kind: 'skipStep', no, by: 'ann', reason: 'I ate it' })
@@ -292,6 +301,75 @@ describe('4 cut calls', () => {
       description: 'eat failed: cancelled by ann: not hungry',
     })
     expect(cancelled.ended.at(-1)).toMatchObject({ outcome: 'cancelled' })
+    expect(cancelled.lastEvent('c').detail).toMatchObject({ code: 'cancelled', reason: 'cancelled by ann: not hungry' })
+  })
+
+  test('5 what is already brought to its end is neither cancelled nor skipped, nor is a run that is over', () => {
+    const t = table('bake', 'mix', 'taste')
+    const { no, run } = t.get('c')
+    t.failed('c', 'cold')
+    expect(t.get('c').run!.phase).toBe('undo')
+    const cancel = { kind: 'cancelRun', no, by: 'ann', reason: 'x' } as const
+    const skip = { kind: 'skipStep', no, by: 'ann', reason: 'x' } as const
+    expect([t.refused(cancel).code, t.refused(skip).code]).toEqual(['operation_not_allowed', 'operation_not_allowed'])
+    expect(t.refused({ kind: 'retryRun', no, by: 'ann' }).code).toBe('run_not_parked')
+    expect(t.refused({ ...cancel, begun: run!.begun + 1 }).code).toBe('run_not_found')
+    expect(t.refused({ ...skip, reason: ' ' }).code).toBe('reason_required')
+    t.done('c')
+    t.done('c')
+    expect(t.refused({ ...cancel, begun: run!.begun }).message).toBe('t.cake c has no such run under way: it is Burnt.')
+    expect(t.refused({ ...cancel, no: 99 }).message).toBe('There is no resource number 99.')
+    t.place('t.cake', 'other', 'Raw')
+    const { resource, begun } = t.request('other', 'bake')
+    expect(t.ok({ ...cancel, no: resource.no, begun }).resource.status).toBe('Clearing')
+  })
+
+  test('5 what nobody works on is steered all the same: whoever decides takes it', () => {
+    const waiting = (operation: string) => {
+      const t = new TableTop([cakes])
+      t.place('t.cake', 'c', operation === 'bake' ? 'Raw' : 'Baked')
+      t.claimant = 0
+      t.request('c', operation)
+      t.claimant = 3
+      return t
+    }
+    const cancelled = waiting('bake')
+    const { no } = cancelled.get('c')
+    cancelled.ok({ kind: 'cancelRun', no, by: 'ann', reason: 'x' })
+    expect(cancelled.get('c').run).toMatchObject({ phase: 'undo', owner: 3 })
+    const skipped = waiting('bake')
+    skipped.ok({ kind: 'skipStep', no, by: 'ann', reason: 'mixed by hand', result: 'dough' })
+    expect(skipped.get('c').run).toMatchObject({ step: 1, owner: 3, results: { mix: 'dough' } })
+    expect(skipped.lastEvent('c')).toMatchObject({
+      kind: 'skipped',
+      detail: { step: 'mix', reason: 'mixed by hand', skip: true, next: 'taste' },
+    })
+    const owned = table('bake')
+    owned.claimant = 9
+    owned.ok({ kind: 'skipStep', no: owned.get('c').no, by: 'ann', reason: 'x', result: null })
+    expect(owned.get('c').run).toMatchObject({ step: 1, owner: 1, results: {} })
+  })
+
+  test('5 a step is skipped while its probe is asked, too, and while it waits; what it answered is kept', () => {
+    const t = table('reheat')
+    t.unknown('c')
+    expect(t.get('c').run!.phase).toBe('probe')
+    t.ok({ kind: 'skipStep', no: t.get('c').no, by: 'ann', reason: 'hot' })
+    expect(t.get('c')).toMatchObject({ status: 'Baked', run: null })
+    const waits = table('bake', 'mix')
+    waits.again('c', 600_000)
+    waits.ok({ kind: 'skipStep', no: waits.get('c').no, by: 'ann', reason: 'sweet', result: 3 })
+    expect(waits.get('c').run).toMatchObject({ step: 2, dueAt: 0, results: { taste: 3 } })
+  })
+
+  test('5 a run that waits is retried at once, as it is', () => {
+    const t = table('bake')
+    t.failed('c', 'no flour', { terminal: false })
+    const { no, run } = t.get('c')
+    t.ok({ kind: 'retryRun', no, by: 'ann', begun: run!.begun })
+    expect(t.get('c').run).toMatchObject({ dueAt: 0, attempt: 1, family: 0, deadlineAt: t.now + 3_600_000 })
+    expect(t.lastEvent('c')).toMatchObject({ kind: 'retried', detail: null })
+    expect(t.refused({ kind: 'retryRun', no, by: 'ann' }).code).toBe('run_not_parked')
   })
 })
 
@@ -381,5 +459,66 @@ describe('again, as a driver says it', () => {
     expect(t.refused({ kind: 'completeStep', no, key, outcome: { kind: 'done', result: null }, by: 'oven' }).code).toBe(
       'step_not_waiting',
     )
+  })
+
+  test('4 the end of a step changes the cursor, its results and its watch, and nothing else', () => {
+    const t = new TableTop([databases])
+    const command = t.creating('shop.database', 'd', { properties: { sizeGb: 1 }, name: 'main', tenant: 'acme' })
+    t.ok({ ...command, trace: '00-a-b-01', lane: 'background' })
+    t.failed('d', 'full', { terminal: false })
+    t.advance(10_000)
+    const before = t.get('d')
+    t.done('d', { path: '/x' })
+    expect(t.get('d')).toEqual({
+      ...before,
+      revision: before.revision + 1,
+      ledger: [{ ...before.ledger[0]!, state: 'there', ref: { path: '/x' }, since: t.now }],
+      run: {
+        ...before.run!,
+        step: 1,
+        steps: [0, 1],
+        results: { makeDisk: { path: '/x' } },
+        attempt: 1,
+        dueAt: 0,
+        deadlineAt: t.now + 300_000,
+        progressAt: 0,
+      },
+    })
+  })
+
+  test('4 undoing and probing have a deadline of their own; what does not answer by then has not answered', () => {
+    const undoing = table('bake', 'mix', 'taste')
+    undoing.failed('c', 'cold')
+    expect(undoing.get('c').run).toMatchObject({ phase: 'undo', deadlineAt: undoing.now + 3_600_000, progressAt: 0 })
+    undoing.advance(3_600_000)
+    undoing.ok(undoing.deadline('c'))
+    expect(undoing.lastEvent('c')).toMatchObject({
+      kind: 'undoFailed',
+      detail: { code: 'deadline_exceeded', reason: 'undoing did not end in time', attempt: 1 },
+    })
+    const { dueAt, deadlineAt } = undoing.get('c').run!
+    expect(deadlineAt).toBe(dueAt + 3_600_000)
+    const probing = table('reheat')
+    probing.unknown('c')
+    expect(probing.get('c').run).toMatchObject({ phase: 'probe', uncertain: true, deadlineAt: probing.now + 60_000 })
+    probing.advance(60_000)
+    probing.ok(probing.deadline('c'))
+    expect(probing.lastEvent('c')).toMatchObject({
+      kind: 'attemptFailed',
+      detail: { probe: 'isHot', reason: 'the probe did not answer in time' },
+    })
+    expect(probing.get('c').run!.deadlineAt).toBe(probing.get('c').run!.dueAt + 60_000)
+  })
+
+  test('4 a probe, and an undo, may say that it is too early, too', () => {
+    const t = table('reheat')
+    t.unknown('c')
+    t.again('c', 5_000)
+    expect(t.get('c').run).toMatchObject({ phase: 'probe', probes: 1, dueAt: t.now + 5_000, progressAt: 0 })
+    expect(t.lastEvent('c').detail).toEqual({ call: 'probe', step: 'heatAgain', afterMs: 5_000 })
+    const undoing = table('bake')
+    undoing.failed('c', 'no oven')
+    undoing.again('c', 5_000)
+    expect(undoing.get('c').run).toMatchObject({ phase: 'undo', attempt: 1, dueAt: undoing.now + 5_000 })
   })
 })

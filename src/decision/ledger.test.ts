@@ -1,10 +1,43 @@
 // Point 18: what may exist in the real world is written before it is made, and leaves the ledger only when it is known to be gone.
+import { resourceType } from 'homeostat'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { opensds } from '../../catalogues/opensds/index.ts'
 import { databases } from '../../examples/database.ts'
 import { workshop } from '../../test/decision/workshop.ts'
 import { TableTop } from '../testing/table-top.ts'
 import { sweepLeaseMs } from './sweep-orphan.ts'
+
+const yard = resourceType('t.yard', {
+  properties: z.object({}),
+  statuses: { stable: { Done: 'Done.' }, transitional: { Building: 'Built.' }, failed: { Ruined: 'Ruined.' } },
+})
+const yards = yard.lifecycle({
+  operations: {
+    create: {
+      from: [],
+      steps: {
+        wall: { during: 'Building', creates: 'wall', undo: 'breakWall' },
+        gate: { during: 'Building', creates: 'gate', undo: 'breakGate' },
+      },
+      to: 'Done',
+      onFailure: { undo: true, status: 'Ruined' },
+    },
+    renew: {
+      from: ['Done', 'Ruined'],
+      steps: { rebuild: { during: 'Building', creates: 'wall', destroys: 'wall', undo: 'breakWall' } },
+      to: 'Done',
+      onFailure: { undo: true, status: 'Ruined' },
+    },
+    unhinge: {
+      from: ['Done', 'Ruined'],
+      steps: { lift: { during: 'Building', destroys: 'gate' } },
+      to: 'Done',
+      onFailure: 'Ruined',
+    },
+  },
+  heal: { Building: { resume: true, unowned: { status: 'Ruined' } } },
+})
 
 function database() {
   const t = new TableTop([databases])
@@ -76,6 +109,73 @@ describe('18 ledger', () => {
     t.create('w.tool', 'x', { parent: { no: t.get('s').no }, input: { parts: [1] } })
     t.done('x')
     expect(ledger(t, 'x').map(([name]) => name)).toEqual(['w.tool/x/steel/1', 'w.tool/x/steel/01'])
+  })
+
+  test('18 each step answers for its own: others stay as they are, whatever becomes of it', () => {
+    const t = new TableTop([yards])
+    t.create('t.yard', 'y')
+    t.advance(1)
+    t.done('y', 'w1')
+    expect(t.get('y').ledger).toMatchObject([
+      { name: 't.yard/y/wall/1', state: 'there', ref: 'w1', since: t.now },
+      { name: 't.yard/y/gate/1', state: 'meant', ref: null, since: t.now },
+    ])
+    t.advance(1)
+    t.failed('y', 'no wood')
+    expect(t.get('y').ledger).toMatchObject([
+      { state: 'there', ref: 'w1', since: t.now - 1 },
+      { state: 'unknown', ref: null, since: t.now },
+    ])
+    t.done('y')
+    expect(ledger(t, 'y')).toEqual([['t.yard/y/wall/1', 'there']])
+    t.done('y')
+    expect(ledger(t, 'y')).toEqual([])
+  })
+
+  test('18 what replaces its like closes the old one and keeps the new one; another kind is not touched', () => {
+    const t = new TableTop([yards])
+    t.create('t.yard', 'y')
+    t.done('y', 'w1')
+    t.done('y', 'g1')
+    const { begun } = t.request('y', 'renew')
+    expect(ledger(t, 'y').map(([, state]) => state)).toEqual(['there', 'there', 'meant'])
+    t.done('y', 'w2')
+    expect(t.get('y').ledger.map(({ name, ref }) => [name, ref])).toEqual([
+      ['t.yard/y/gate/1', 'g1'],
+      [`t.yard/y/wall/${begun}`, 'w2'],
+    ])
+    t.request('y', 'unhinge')
+    t.done('y')
+    expect(ledger(t, 'y')).toEqual([[`t.yard/y/wall/${begun}`, 'there']])
+  })
+
+  test('18 taken back or left behind is only what the run itself made', () => {
+    const t = new TableTop([yards])
+    t.create('t.yard', 'y')
+    t.done('y', 'w1')
+    t.done('y', 'g1')
+    t.request('y', 'renew')
+    t.failed('y', 'no stone')
+    t.done('y')
+    expect([t.status('y'), ledger(t, 'y').length]).toEqual(['Ruined', 2])
+    const { begun } = t.request('y', 'renew')
+    t.failed('y', 'no stone')
+    t.advance(5)
+    t.failed('y', 'too heavy')
+    expect(t.get('y').ledger.map(({ name, state, since }) => [name, state, since])).toEqual([
+      ['t.yard/y/wall/1', 'there', t.now - 5],
+      ['t.yard/y/gate/1', 'there', t.now - 5],
+      [`t.yard/y/wall/${begun}`, 'orphaned', t.now],
+    ])
+  })
+
+  test('18 what a run was making when it was moved away is in doubt, and said when it is left behind', () => {
+    const t = new TableTop(workshop)
+    t.place('w.site', 's', 'Open')
+    t.create('w.tool', 'x', { parent: { no: t.get('s').no } })
+    t.ok({ kind: 'setStatus', no: t.get('x').no, status: 'Idle', reason: 'seen', by: 'ann' })
+    expect(ledger(t, 'x')).toEqual([['w.tool/x/steel/1', 'unknown']])
+    expect(t.get('x').heals).toBe(0)
   })
 
   test('18 a resource that ends leaves what is not confirmed as orphans, also when others end it', () => {
@@ -156,9 +256,31 @@ describe('18 orphans', () => {
     t.ok(ended('sweepFailed'))
     expect(ledger(t)).toEqual([['shop.database/d/disk/1', 'orphaned']])
     t.ok(sweep(2))
+    t.ok(sweep(2))
     t.ok(ended('swept', 2))
     expect(ledger(t)).toEqual([])
     expect(t.refused(sweep(1)).code).toBe('orphan_not_found')
+    const orphan = 'shop.database/d/disk/1'
+    expect(
+      t
+        .eventsOf('d')
+        .slice(-5)
+        .map(({ kind, detail }) => [kind, detail]),
+    ).toEqual([
+      ['sweeping', { orphan }],
+      ['orphaned', { orphan, reason: 'seen' }],
+      ['sweeping', { orphan }],
+      ['sweeping', { orphan }],
+      ['swept', { orphan, reason: 'seen' }],
+    ])
+  })
+
+  test('18 what belongs to a resource is no orphan: it is neither swept nor written off', () => {
+    const t = database()
+    t.done('d')
+    const about = { no: t.get('d').no, name: 'shop.database/d/disk/1', sweeper: 1, by: 'x' } as const
+    expect(t.refused({ kind: 'sweepOrphan', ...about }).code).toBe('orphan_not_found')
+    expect(t.refused({ kind: 'orphanEnded', how: 'writtenOff', reason: 'x', ...about }).code).toBe('orphan_not_found')
   })
 
   test('18 a sweeper that is silent for long loses it', () => {
@@ -167,6 +289,20 @@ describe('18 orphans', () => {
     t.advance(sweepLeaseMs)
     t.ok(sweep(2))
     expect(t.refused(ended('swept', 1)).code).toBe('fenced')
+    t.advance(sweepLeaseMs - 1)
+    expect(t.refused(sweep(1)).code).toBe('operation_in_progress')
+    // One that is known to be dead is not waited for.
+    t.ok({ ...sweep(3), gone: 2 })
+  })
+
+  test('18 nobody decides about what is being swept until that ends, or hangs', () => {
+    const { t, sweep, ended } = orphaned()
+    t.ok(sweep(1))
+    t.advance(sweepLeaseMs - 1)
+    expect(t.refused(ended('writtenOff', 0)).code).toBe('operation_in_progress')
+    t.advance(1)
+    t.ok(ended('writtenOff', 0))
+    expect(t.lastEvent('d')).toMatchObject({ kind: 'writtenOff', detail: { reason: 'seen' } })
   })
 
   test('18 a person may write it off with a reason; a resource that is gone cannot take it back', () => {

@@ -1,5 +1,7 @@
 // Point 13: two resources that always stand in the same status; one side has the operations.
+import { resourceType } from 'homeostat'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { ovc } from '../../catalogues/ovc/index.ts'
 import { workshop } from '../../test/decision/workshop.ts'
 import { TableTop } from '../testing/table-top.ts'
@@ -11,6 +13,20 @@ function racks() {
   t.create('w.rack', 'r')
   return t
 }
+
+const on = { stable: { On: 'On.' }, terminal: { Off: 'Off.' } } as const
+const lead = resourceType('t.lead', { properties: z.object({ n: z.number() }), statuses: on })
+const follow = resourceType('t.follow', { properties: z.object({ n: z.number() }), statuses: on })
+const other = resourceType('t.other', { properties: z.object({ n: z.number() }), statuses: on })
+const stranger = resourceType('t.stranger', {
+  properties: z.strictObject({ word: z.string().default('none') }),
+  statuses: on,
+})
+const create = { create: { from: [], steps: {}, to: 'On', onFailure: 'Off' } } as const
+const leads = lead.relations({ follower: { pair: follow } }).lifecycle({ operations: create, heal: {} })
+const follows = follow.relations({ leader: { pair: lead } }).lifecycle({ heal: {} })
+const others = other.relations({ follower: { pair: stranger } }).lifecycle({ operations: create, heal: {} })
+const strangers = stranger.relations({ leader: { pair: other } }).lifecycle({ heal: {} })
 
 describe('13 pairs', () => {
   test('13 the follower is created with its leader, under the same id, and shares every status', () => {
@@ -82,6 +98,19 @@ describe('13 pairs', () => {
     expect(t.refused(t.healing('w.mirror/r', 'unowned')).code).toBe('healed_with_owner')
     t.heal('w.rack/r', 'unowned')
     expect(t.statuses(...both)).toEqual(['Bent', 'Bent'])
+  })
+
+  test('13 the properties of a follower are those of its leader where they fit it, else its own', () => {
+    const t = new TableTop([leads, follows, strangers, others])
+    t.create('t.lead', undefined, { properties: { n: 7 } })
+    const [lead, follow] = [...t.resources.values()]
+    expect(follow).toMatchObject({ type: 't.follow', properties: { n: 7 }, epoch: 1, links: { pair: lead!.no } })
+    expect([lead!.id, follow!.id]).toEqual(['~1', '~2'])
+    t.create('t.other', 'o', { properties: { n: 7 } })
+    expect(t.get('t.stranger/o').properties).toEqual({ word: 'none' })
+    expect(
+      t.refused({ kind: 'importResource', type: 't.follow', id: 'x', status: 'On', properties: {}, by: 'ann' }).code,
+    ).toBe('follower_of_pair')
   })
 
   test('13 found different, the follower takes the status of a leader that is settled', () => {

@@ -36,6 +36,27 @@ describe('15 arming', () => {
     }
   })
 
+  test('15 a time that is no time is none; a change of what it does not look at leaves it as it is', () => {
+    const t = new TableTop([clocks])
+    for (const at of ['soon', null])
+      expect(t.place('t.clock', `c${at}`, 'Goes', { properties: { at, isWound: false } }).timers).toEqual({})
+    t.place('t.clock', 'c', 'Goes', { properties: { at: 5_000_000, isWound: true } })
+    const { no } = t.get('c')
+    // Put off by hand, as a refusal does.
+    t.resources.set(no, { ...t.get('c'), timers: { strike: 7_000_000, rest: 8_000_000 } })
+    t.request('c', 'paint', { colour: 'red' })
+    expect(t.get('c').timers).toEqual({ strike: 7_000_000, rest: 8_000_000 })
+    t.request('c', 'set', { at: 6_000_000 })
+    expect(t.get('c').timers).toEqual({ strike: 6_000_000, rest: 8_000_000 })
+    t.request('c', 'wind', { isWound: false })
+    expect(t.get('c').timers).toEqual({ strike: 6_000_000 })
+    t.advance(9)
+    t.request('c', 'wind', { isWound: true })
+    expect(t.get('c').timers).toEqual({ strike: 6_000_000, rest: t.get('c').since + 60_000 })
+    t.request('c', 'stop')
+    expect(t.get('c').timers).toEqual({})
+  })
+
   test('15 a delay counts from entering the status, whatever else changes', () => {
     const t = new TableTop(Object.values(ovc))
     t.place('ovc.account', 'p', 'CONFIRMED', { properties: { enabled: true } })
@@ -86,6 +107,47 @@ const alarms = alarm.lifecycle({
     hush: { from: ['Loud'], steps: {}, to: 'Quiet', onFailure: 'Dead' },
   },
   heal: { Setting: { status: 'Quiet' }, Ringing: { status: 'Loud' } },
+})
+
+const clock = resourceType('t.clock', {
+  properties: z.object({
+    at: z.union([z.number(), z.string(), z.null()]).optional(),
+    isWound: z.boolean().default(true),
+    colour: z.string().default(''),
+  }),
+  statuses: { stable: { Goes: 'Goes.' }, failed: { Stopped: 'Stopped.' }, terminal: { Gone: 'Gone.' } },
+})
+const clocks = clock.lifecycle({
+  timers: {
+    strike: { in: ['Goes'], at: 'at' as never, ask: 'paint' },
+    rest: { in: ['Goes'], when: { isWound: true }, after: '1m', ask: 'stop' },
+  },
+  operations: {
+    create: { from: [], steps: {}, to: 'Goes', onFailure: 'Stopped' },
+    paint: {
+      from: ['Goes'],
+      input: z.object({ colour: z.string() }),
+      steps: {},
+      to: { status: 'Goes', set: { colour: ({ input }) => input.colour } },
+      onFailure: 'Stopped',
+    },
+    set: {
+      from: ['Goes'],
+      input: z.object({ at: z.number() }),
+      steps: {},
+      to: { status: 'Goes', set: { at: ({ input }) => input.at } },
+      onFailure: 'Stopped',
+    },
+    wind: {
+      from: ['Goes'],
+      input: z.object({ isWound: z.boolean() }),
+      steps: {},
+      to: { status: 'Goes', set: { isWound: ({ input }) => input.isWound } },
+      onFailure: 'Stopped',
+    },
+    stop: { from: ['Goes'], steps: {}, to: 'Gone', onFailure: 'Stopped' },
+  },
+  heal: {},
 })
 
 const rented = {
@@ -163,6 +225,7 @@ describe('15 firing', () => {
         .slice(-2)
         .map(({ kind }) => kind),
     ).toEqual(['timerFired', 'accepted'])
+    expect(t.eventsOf('a').at(-2)).toMatchObject({ begun: 0, detail: { timer: 'ring', due: 2_000_000 } })
     expect(t.refused(fire(t, 'a', 'ring')).code).toBe('timer_not_due')
   })
 
@@ -213,7 +276,8 @@ describe('15 firing', () => {
     expect(t.get('a').timers).toEqual({ ring: 6 })
     t.ok(fire(t, 'a', 'ring'))
     expect(t.get('a')).toMatchObject({ status: 'Setting', timers: {} })
-    expect(t.lastEvent('a')).toMatchObject({ kind: 'timerRefused' })
+    expect(t.lastEvent('a')).toMatchObject({ kind: 'timerRefused', begun: 0 })
+    expect(t.lastEvent('a').detail).toEqual({ timer: 'ring', reason: expect.stringContaining('Cannot ring') })
   })
 
   test('15 a start that would break a rule is a refusal, too: the timer goes on', () => {
@@ -264,8 +328,14 @@ describe('15 firing', () => {
     const t = new TableTop([alarms])
     t.create('t.alarm', 'a')
     t.resources.set(1, { ...t.get('a'), timers: { old: 1 } })
-    t.checks.judge(t, fire(t, 'a', 'old'), t.decideOne(fire(t, 'a', 'nix')))
+    expect(t.refused(fire(t, 'a', 'nix')).code).toBe('timer_not_due')
     expect(t.refused(fire(t, 'a', driftTimer)).code).toBe('timer_not_due')
+    expect(t.refused({ kind: 'timerFired', no: 99, timer: 'old', by: 'clock' }).code).toBe('timer_not_due')
+    t.ok(fire(t, 'a', 'old'))
+    expect(t.get('a')).toMatchObject({ status: 'Quiet', timers: {}, run: null })
+    t.resources.set(1, { ...t.get('a'), timers: { [driftTimer]: 1 } })
+    t.ok(fire(t, 'a', driftTimer))
+    expect(t.get('a')).toMatchObject({ timers: {}, run: null })
   })
 })
 

@@ -10,7 +10,7 @@ import { isOrphan } from './ledger.ts'
 import { attemptOf } from './next-attempt.ts'
 import { reachedFrom } from './rules.ts'
 import type { Situation } from './situation.ts'
-import { nobody, runId, type Resource, type Run } from './state.ts'
+import { nobody, runId, whatFailed, type Resource, type Run } from './state.ts'
 
 export interface Explanation {
   /** From what is seen to why, one sentence each. */
@@ -128,7 +128,7 @@ function runWords(
       ? `Healing ${id}${run.operation === '' ? '' : ` of ${run.operation}`}`
       : `Run ${id} of ${run.operation}`
   words.push(
-    `${what}, asked by ${run.by} at ${isoTime(run.acceptedAt)}${run.forced ? ' and forced' : ''}, is under way.`,
+    `${what}, asked by ${run.by} at ${isoTime(run.acceptedAt)}${run.forced ? ` and forced (${run.reasons[0]})` : ''}, is under way.`,
   )
   if (step !== undefined && run.phase !== 'healProbe') {
     const where = {
@@ -146,7 +146,8 @@ function runWords(
   if (lastFailure !== null && !run.reasons.includes(lastFailure))
     words.push(`The attempt before failed: ${lastFailure}.`)
   if (run.progress !== '') words.push(`Its driver last said: ${run.progress}`)
-  if (run.reasons.length > 0) words.push(`What failed: ${run.reasons.join(', ')}.`)
+  const failed = whatFailed(run)
+  if (failed.length > 0) words.push(`What failed: ${failed.join(', ')}.`)
   if (run.items !== null && run.items.length > 0) words.push(itemWords(situation, run))
   if (run.parked !== null) words.push(`It is parked since ${isoTime(run.parked.at)}: ${run.parked.reason}`)
   else if (run.owner === nobody) words.push('No worker has taken it yet.')
@@ -187,7 +188,9 @@ function waitWords(plan: Plan, run: Run): string {
 function lateWords(plan: Plan, run: Run): string {
   const operation = plan.operations.get(run.operation)
   const step = operation?.steps[run.step]
+  if (run.phase === 'undo') return 'undoing counts as failed'
   if (run.phase !== 'step' || operation === undefined || step === undefined) return 'the answer counts as unknown'
+  if (run.forced) return 'it goes on without it'
   if (step.probe !== null) return `${step.probe} is asked whether it happened all the same`
   return failureWords(step.onFailure ?? operation.onFailure)
 }
@@ -278,6 +281,8 @@ function settlesWithin(plan: Plan, run: Run, pace: Bounds): number | null {
   if (run.parked !== null) return null
   if (operation === undefined) return boundWithoutRun(pace)
   const left = operation.steps.slice(run.step)
+  // Forced, it is tried once and briefly, and goes on whatever happens.
+  if (run.forced) return pace.leaseMs + pace.healEveryMs * 2 + left.length * (operation.forceMs + 60_000)
   if (left.some((step) => (step.onFailure ?? operation.onFailure).tryAgain !== null)) return null
   const doing = left.reduce((sum, step) => sum + step.deadlineMs + 60_000, 0)
   const undoing = operation.steps

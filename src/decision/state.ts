@@ -110,7 +110,7 @@ export interface Run {
   readonly undoing: readonly number[]
   /** The landing that was chosen and waits: for the undoing to end, or for its cascade. */
   readonly landing: LandingRef | null
-  /** Reasons of what failed, first to last, and the code of the first. */
+  /** Reasons of what failed, first to last, and the code of the first; of a forced run, before them, why it was forced. */
   readonly reasons: readonly string[]
   readonly code: string
   /** Probe asked in phase `healProbe`. */
@@ -152,6 +152,9 @@ export const isLate = (run: Run, now: Millis): boolean => {
   const at = overdueAt(run)
   return at !== 0 && at <= now
 }
+
+/** What failed so far, first to last. The first reason of a forced run is why it was forced. */
+export const whatFailed = ({ forced, reasons }: Run): readonly string[] => (forced ? reasons.slice(1) : reasons)
 
 /** Only a run that has one carries a trace: the others stay as they are. */
 export const traced = (run: Run, trace: string | undefined): Run => (trace === undefined ? run : { ...run, trace })

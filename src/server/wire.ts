@@ -3,7 +3,7 @@ import { isoTime, type Millis } from '../base/clock.ts'
 import type { Json, JsonObject } from '../base/json.ts'
 import { isOrphan } from '../decision/ledger.ts'
 import { attemptOf } from '../decision/next-attempt.ts'
-import { runId, type LedgerEntry, type No, type Resource, type StoredEvent } from '../decision/state.ts'
+import { runId, whatFailed, type LedgerEntry, type No, type Resource, type StoredEvent } from '../decision/state.ts'
 import type { PreviewRow } from '../engine/heal-control.ts'
 import type { Engine } from '../engine/engine.ts'
 import { liveStateOf, type RunView } from '../engine/run-view.ts'
@@ -198,7 +198,7 @@ export class Wire {
       ...(live === null ? { attempt: 0, round: 0 } : attemptOf(plan?.steps[live.step]?.retry, live)),
       input: live === null ? inputIn(events ?? []) : live.input,
       forced: live?.forced ?? state === 'forced',
-      reasons: live === null ? reasonsIn(events ?? []) : [...live.reasons],
+      reasons: live === null ? reasonsIn(events ?? []) : [...whatFailed(live)],
       progress: live?.progress ?? '',
       nextCallAt: timeOf(live?.dueAt ?? 0),
       deadlineAt: timeOf(live?.deadlineAt ?? 0),

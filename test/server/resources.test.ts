@@ -256,6 +256,8 @@ test('delete wins over a run that hangs; forced it needs a reason and leaves its
   expect(refused.json.code).toBe('reason_required')
   const forced = await shop.ask('DELETE', '/v1/resources/shop.box/b-1?force=true&reason=hangs')
   expect(forced.status).toBe(202)
+  // Why it was forced is nothing that failed.
+  expect(forced.json.run).toMatchObject({ forced: true, reasons: [] })
   await ended(forced.json.run.id)
   shop.hands.let('burn')
   const { items } = (await shop.ask('GET', '/v1/orphans')).json

@@ -105,7 +105,7 @@ export function freezeItems(
   step: StepPlan,
   attempt = 1,
 ): readonly Item[] {
-  const item = (no: number, relation: string): Item => ({ no, relation, attempt, dueAt: 0, begun: 0 })
+  const item = (no: number, relation: string): Item => ({ no, relation, attempt, dueAt: 0 })
   if (step.forEach !== null) {
     const each = step.forEach
     const view = new View(draft, plan, resource)
@@ -136,7 +136,7 @@ function landSuccess(draft: Draft, plan: Plan, operation: OperationPlan, resourc
     landing: operation.to[at]!,
     outcome: resource.run!.forced ? 'forced' : 'succeeded',
     description: fillReasons(
-      operation.to[at]!.changes?.say ?? (resource.run!.forced ? forcedText(resource.run!) : ''),
+      operation.to[at]!.changes?.say ?? (resource.run!.forced ? 'Forced: {reasons}' : ''),
       resource.run!.reasons,
     ),
   })
@@ -146,16 +146,11 @@ function landSuccess(draft: Draft, plan: Plan, operation: OperationPlan, resourc
 export const fillReasons = (text: string, reasons: readonly string[]): string =>
   text === '' ? '' : text.replaceAll('{reasons}', () => reasons.join(', '))
 
-const forcedText = (run: Run): string => (run.reasons.length === 0 ? 'Forced.' : 'Forced: {reasons}')
-
 export interface RunLanding {
   readonly ref: LandingRef
   readonly landing: Pick<LandingPlan, 'status' | 'changes'>
   readonly outcome: RunOutcome
   readonly description: string
-  /** Only for healing: raised with the landing. */
-  readonly epoch?: number
-  readonly heals?: number
   /** The operation is attempted again in the same commit: whoever asked for the run goes on waiting. */
   readonly asksAgain?: boolean
 }
@@ -167,7 +162,7 @@ export function land(
   draft: Draft,
   plan: Plan,
   resource: Resource,
-  { ref, landing, outcome, description, epoch, heals, asksAgain = false }: RunLanding,
+  { ref, landing, outcome, description, asksAgain = false }: RunLanding,
 ): Resource {
   const run = resource.run!
   const mover = { no: resource.no, begun: run.begun }
@@ -204,8 +199,7 @@ export function land(
     overBusy,
     mover,
     holder: null,
-    heals: heals ?? (outcome === 'succeeded' || outcome === 'forced' ? 0 : resource.heals),
-    epoch,
+    heals: outcome === 'succeeded' || outcome === 'forced' ? 0 : resource.heals,
   })
   draft.end(endOf(draft, resource, outcome, status))
   if (!asksAgain)

@@ -26,9 +26,11 @@ export interface Asked {
   readonly trace?: string | undefined
 }
 
-export type Begun =
-  | { readonly how: 'begun' | 'joined'; readonly resource: Resource; readonly begun: number }
-  | { readonly how: 'queued' | 'over'; readonly resource: Resource; readonly begun: 0 }
+export interface Begun {
+  readonly resource: Resource
+  /** The run that was begun or joined; 0: none, the request waits its turn or had nothing left to do. */
+  readonly begun: number
+}
 
 export const nameOf = (resource: Resource): string => `${resource.type} ${resource.id}`
 
@@ -42,7 +44,7 @@ export function beginRun(draft: Draft, plan: Plan, resource: Resource, asked: As
   if (!isOver && busy === null) refuseStatus(draft, plan, resource, operation)
   else if (!isOver) refuseBusy(plan, resource, operation, busy!)
   const input = asked.isRecorded === true ? (asked.input as Json) : validInput(plan, operation, asked.input)
-  if (isOver) return { how: 'over', resource, begun: 0 }
+  if (isOver) return { resource, begun: 0 }
   if (busy === null) {
     refuseRequirements(draft, plan, resource, operation, input)
     // `previous` is a settled status; what is found in a transitional one came from nobody knows where.
@@ -50,7 +52,7 @@ export function beginRun(draft: Draft, plan: Plan, resource: Resource, asked: As
     return start(draft, plan, resource, asked, input, previous)
   }
   if (mayPreempt(resource, operation, busy)) {
-    if (joins(draft, resource, asked, input)) return { how: 'joined', resource, begun: resource.run!.begun }
+    if (joins(draft, resource, asked, input)) return { resource, begun: resource.run!.begun }
     refuseRequirements(draft, plan, resource, operation, input)
     return preempt(draft, plan, resource, asked, input, busy.previous)
   }
@@ -75,9 +77,7 @@ function refuseBusy(plan: Plan, resource: Resource, operation: OperationPlan, bu
 /** Operations that the present status lets begin; for refusals and buttons. */
 export const allowedOperations = (plan: Plan, resource: Resource): string[] =>
   [...plan.operations.values()]
-    .filter(
-      (one) => !one.creates && one.from.has(resource.status) && (resource.run === null || one.ifBusy !== 'refuse'),
-    )
+    .filter((one) => one.from.has(resource.status) && (resource.run === null || one.ifBusy !== 'refuse'))
     .map((one) => one.name)
 
 /** Those of them that what they need does not forbid already. What a function judges may depend on the input: it is not judged here. */
@@ -198,7 +198,7 @@ function preempt(draft: Draft, plan: Plan, resource: Resource, asked: Asked, inp
   const interrupted = resource.run
   if (interrupted === null) {
     // Held by another resource's run: it is taken from it; the holder's later move finds it gone elsewhere.
-    return start(draft, plan, draft.change(resource, { holder: null }), asked, input, previous)
+    return start(draft, plan, resource, asked, input, previous)
   }
   endPreempted(draft, resource, `pre-empted by ${asked.operation.name}`)
   const mayBeCalling = interrupted.owner !== 0 && interrupted.parked === null && interrupted.dueAt <= draft.now
@@ -229,7 +229,7 @@ function queue(draft: Draft, resource: Resource, asked: Asked, input: Json, key:
   }
   const after = draft.change(resource, { queue: [...resource.queue, waiting] })
   draft.tell(after, 'queued', resource.status, { operation: asked.operation.name, place: after.queue.length })
-  return { how: 'queued', resource: after, begun: 0 }
+  return { resource: after, begun: 0 }
 }
 
 interface Start {
@@ -296,7 +296,7 @@ function start(
   if (asked.forced) told['forced'] = asked.reason
   if (skips.words !== null) told['skipped'] = skips.words
   draft.tell(after, 'accepted', from, Object.assign(told, detail, entered(plan, after)), epoch)
-  return { how: 'begun', resource: after, begun: epoch }
+  return { resource: after, begun: epoch }
 }
 
 /** What has come to rest and has requests waiting begins the first that is not refused; the refused ones are told and dropped. */

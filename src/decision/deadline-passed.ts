@@ -25,8 +25,7 @@ export function deadlinePassed(draft: Draft, command: DeadlinePassed): Resource 
 }
 
 export function deadlinePassedOn(draft: Draft, plan: Plan, resource: Resource): Resource {
-  const run = resource.run
-  if (run === null) return resource
+  const run = resource.run!
   switch (run.phase) {
     case 'cascade':
       return resource

@@ -141,10 +141,6 @@ export class Draft {
     return at >= 0 ? this.writes[at]! : this.situation.resource(no)
   }
 
-  isTouched(no: No): boolean {
-    return this.place(no) >= 0
-  }
-
   /** Every touched resource counts one revision, however often this decision changes it. */
   change(before: Resource, patch: Partial<Omit<Resource, 'no' | 'type' | 'id' | 'revision' | 'last'>>): Resource {
     const at = this.place(before.no)

@@ -183,7 +183,6 @@ export function landRecovery(draft: Draft, plan: Plan, resource: Resource, recov
     landing: { status, changes: recovery.changes },
     outcome: 'healed',
     description: recovery.changes?.say == null ? text : fillReasons(recovery.changes.say, run.reasons),
-    heals: resource.heals,
     asksAgain: follows !== null,
   })
   if (landed.run !== null) {

@@ -176,7 +176,8 @@ function giveUp(draft: Draft, plan: Plan, resource: Resource, found: Found): Res
   const code = 'budget_spent'
   if (run.phase === 'undo') {
     const after = failUndo(draft, plan, resource, reason)
-    draft.tell(after, 'landed', from, { code, reason, found, undoFailed: true, ...ending(run, after) }, run.begun)
+    const detail = { undo: what, code, reason, found, undoFailed: true, failed: true, ...ending(run, after) }
+    draft.tell(after, 'landed', from, detail, run.begun)
     return after
   }
   const stopped = draft.change(resource, { run: { ...run, phase: 'step' } })

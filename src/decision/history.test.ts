@@ -249,10 +249,12 @@ describe('the history tells', () => {
       'landed',
       'Undoing > Broken',
       {
+        undo: 'unlock',
         code: 'budget_spent',
         reason: 'unlock was resumed 25 times and never ended',
         found: 'ownerLost',
         undoFailed: true,
+        failed: true,
         operation: 'close',
         description: `Not closed: ${reason}, unlock was resumed 25 times and never ended`,
       },

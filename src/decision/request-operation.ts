@@ -2,7 +2,7 @@
 import { fingerprint, type JsonObject } from '../base/json.ts'
 import { notLoaded } from '../lifecycle/not-loaded.ts'
 import type { OperationPlan, Plan } from '../lifecycle/plan.ts'
-import { beginRun, nameOf, type Asked } from './begin-run.ts'
+import { beginRun, nameOf, type Asked, type Begun } from './begin-run.ts'
 import type { ImportResource, RequestOperation, Target } from './command.ts'
 import { isDamaged } from './damage.ts'
 import { Refusal, type Draft } from './draft.ts'
@@ -18,12 +18,7 @@ import {
 } from './state.ts'
 import { noTimers } from './timers.ts'
 
-export interface Requested {
-  readonly resource: Resource
-  readonly begun: number
-}
-
-export function requestOperation(draft: Draft, command: RequestOperation): Requested {
+export function requestOperation(draft: Draft, command: RequestOperation): Begun {
   const plan = planFor(draft, command.type)
   const operation = plan.operations.get(command.operation)
   const recorded = command.key === undefined ? null : draft.situation.key(command.key)
@@ -49,7 +44,7 @@ export function requestOperation(draft: Draft, command: RequestOperation): Reque
   draft.within = undefined
   if (command.key !== undefined)
     draft.key = { key: command.key, hash, no: resource.no, begun: begun.begun, at: draft.now }
-  return { resource: begun.resource, begun: begun.begun }
+  return begun
 }
 
 /** A request that was on its way when its asker ended is wanted by nobody. */
@@ -72,7 +67,7 @@ function unknownOperation(plan: Plan, resource: Resource, name: string): Refusal
 }
 
 /** The same key again: the first answer again, as long as the same was asked. */
-function replay(draft: Draft, command: RequestOperation, recorded: KeyRecord, hash: string): Requested {
+function replay(draft: Draft, command: RequestOperation, recorded: KeyRecord, hash: string): Begun {
   if (recorded.hash !== hash) {
     throw new Refusal(
       'key_reused',

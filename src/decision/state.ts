@@ -166,8 +166,6 @@ export interface Item {
   readonly attempt: number
   /** Not before this time. */
   readonly dueAt: Millis
-  /** For an ask: the run it waits for (its `begun`), or 0 while not yet asked. */
-  readonly begun: number
 }
 
 export interface Parked {

@@ -5,7 +5,7 @@ import type { JsonObject } from '../base/json.ts'
 import type { LandingPlan, OperationPlan, Plan, StepPlan } from '../lifecycle/plan.ts'
 import { callDeclared, holds, View } from './conditions.ts'
 import { DeclarationDefect, type Draft } from './draft.ts'
-import { arrive, cancelAsked, endOf, matchMoves, tellAsker, type Matched } from './landing.ts'
+import { arrive, endOf, matchMoves, tellAsker, type Matched } from './landing.ts'
 import { doubted, meant, orphaned, takenBack } from './ledger.ts'
 import { shownStatus } from './owed.ts'
 import type { Item, LandingRef, Resource, Run, RunOutcome } from './state.ts'
@@ -119,9 +119,12 @@ export function freezeItems(
     const relation = plan.relations.get(ask.relation)!
     const target = draft.plans.get(relation.type)?.operations.get(ask.operation)
     const there = (status: string) => target !== undefined && target.to.length === 1 && target.to[0]!.status === status
+    // What the run before this one had asked for, when healing attempts the operation again.
+    const isAsked = ({ run }: Resource) => run?.askedBy?.no === resource.no && run.operation === ask.operation
+    const isMeant = (one: Resource) => ask.in === null || ask.in.has(one.status) || isAsked(one)
     return draft
       .related(resource, relation)
-      .filter((one) => !draft.isTerminal(one) && (ask.in === null || ask.in.has(one.status)) && !there(one.status))
+      .filter((one) => !draft.isTerminal(one) && isMeant(one) && !there(one.status))
       .map((one) => item(one.no, ask.relation))
   })
 }
@@ -182,7 +185,6 @@ export function land(
   const chunk = moves.length === 0 ? null : chunkOf(moves)
   if (chunk !== null) return cascade(draft, plan, resource, { ref, landing, moves: chunk, overBusy, description })
 
-  cancelAsked(draft, resource, 'the asking run ended')
   const terminal = plan.kinds.get(status) === 'terminal'
   let ledger = doubted(resource.ledger, run.begun, draft.now)
   // What nobody will look after any more: everything of a terminal resource, and what a failed undo left.

@@ -1,5 +1,7 @@
 // Point 10: a step that asks operations of related resources and waits for their runs.
+import { previous, resourceType } from 'homeostat'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { ovc } from '../../catalogues/ovc/index.ts'
 import { workshop } from '../../test/decision/workshop.ts'
 import { TableTop } from '../testing/table-top.ts'
@@ -12,6 +14,50 @@ function shop(...tools: [id: string, status: string][]) {
     t.place('w.tool', id, status, { parent: { no: t.get('s').no }, properties: { rpm: status === 'Busy' ? 5 : 0 } })
   return t
 }
+
+const afloat = {
+  properties: z.object({}),
+  statuses: {
+    stable: { Up: 'Sails.', Down: 'Lies.' },
+    transitional: { Stopping: 'Stops.', Slowing: 'Slows down.' },
+    failed: { Lost: 'Lost.' },
+  },
+} as const
+const fleet = resourceType('t.fleet', afloat)
+const ship = resourceType('t.ship', afloat)
+const how = z.object({ hard: z.boolean().default(false) })
+const create = { from: [], steps: {}, to: 'Up', onFailure: 'Lost' } as const
+const ships = ship.relations({ fleet: { parent: fleet } }).lifecycle({
+  operations: {
+    create,
+    stop: { from: ['Up'], input: how, steps: { halt: { during: 'Stopping' } }, to: 'Down', onFailure: previous },
+  },
+  heal: { Stopping: { resume: true, unowned: { status: 'Lost' } }, Slowing: { status: 'Lost' } },
+})
+const fleets = fleet.relations({ ships: { children: ship } }).lifecycle({
+  operations: {
+    create,
+    stop: {
+      from: ['Up'],
+      input: how,
+      steps: { all: { during: 'Stopping', ask: { ships: { operation: 'stop', input: ({ input }) => input } } } },
+      to: 'Down',
+      onFailure: previous,
+    },
+    slow: {
+      from: ['Up'],
+      steps: {
+        all: { during: 'Slowing', ask: { ships: { operation: 'stop', in: ['Up'], input: () => ({ hard: false }) } } },
+      },
+      to: 'Down',
+      onFailure: previous,
+    },
+  },
+  heal: {
+    Stopping: { status: previous, attempt: 'stop', unowned: { status: 'Lost' } },
+    Slowing: { status: previous, attempt: 'slow', unowned: { status: 'Lost' } },
+  },
+})
 
 describe('10 ask', () => {
   test("10 the entry owes a request per related resource in the right status, with a deterministic key and the asker's lane", () => {
@@ -132,6 +178,50 @@ describe('10 ask', () => {
     expect(t.status('p')).toBe('DELETING')
     t.done('q')
     expect(t.statuses('p', 'q')).toEqual(['DELETED', 'DELETED'])
+  })
+
+  test('10 an asker that healing attempts again waits for what the run before it had asked for', () => {
+    const t = new TableTop([fleets, ships])
+    t.create('t.fleet', 'f')
+    for (const id of ['a', 'b', 'c']) t.create('t.ship', id, { parent: { no: t.get('f').no } })
+    t.request('f', 'stop')
+    t.done('c')
+    const [first, second] = [t.get('a').run!, t.get('b').run!]
+    t.heal('f')
+    expect(t.get('f')).toMatchObject({ status: 'Stopping', run: { operation: 'stop', by: 'healing' } })
+    expect([t.get('a').run, t.get('b').run]).toMatchObject([{ begun: first.begun }, { begun: second.begun }])
+    t.done('a')
+    expect(t.status('f')).toBe('Stopping')
+    t.done('b')
+    expect(t.statuses('f', 'a', 'b', 'c')).toEqual(['Down', 'Down', 'Down', 'Down'])
+    expect(t.undelivered).toEqual([])
+  })
+
+  test('10 so also where it asks only those that stand; what another began, or was asked otherwise, is refused as before', () => {
+    const t = new TableTop([fleets, ships])
+    t.create('t.fleet', 'f')
+    for (const id of ['a', 'b']) t.create('t.ship', id, { parent: { no: t.get('f').no } })
+    t.request('b', 'stop')
+    t.request('f', 'slow')
+    expect(t.get('f').run!.items).toHaveLength(1)
+    t.heal('f')
+    expect(t.owedBy('f')).toEqual(['stop(a)'])
+    t.done('a')
+    expect(t.status('f')).toBe('Down')
+    const other = new TableTop([fleets, ships])
+    other.create('t.fleet', 'f')
+    other.create('t.ship', 'a', { parent: { no: other.get('f').no } })
+    other.request('f', 'stop', { hard: true })
+    const { no, run } = other.get('f')
+    const asked = {
+      kind: 'requestOperation',
+      type: 't.ship',
+      no: other.get('a').no,
+      operation: 'stop',
+      by: 'x',
+    } as const
+    expect(other.refused({ ...asked, input: { hard: true } }).code).toBe('operation_in_progress')
+    expect(other.refused({ ...asked, askedBy: { no, begun: run!.begun } }).code).toBe('operation_in_progress')
   })
 
   test('10 an attempt of healing that is refused tells the asker', () => {

@@ -41,8 +41,9 @@ export function beginRun(draft: Draft, plan: Plan, resource: Resource, asked: As
   const busy = busyWith(draft, plan, resource)
   const isOver = operation.ifTerminal === 'succeed' && draft.isTerminal(resource)
   // Whether it may be asked for at all comes first: no input would help where it may not.
+  const isAsked = busy !== null && isAskedAlready(resource, asked)
   if (!isOver && busy === null) refuseStatus(draft, plan, resource, operation)
-  else if (!isOver) refuseBusy(plan, resource, operation, busy!)
+  else if (!isOver && !isAsked) refuseBusy(plan, resource, operation, busy!)
   const input = asked.isRecorded === true ? (asked.input as Json) : validInput(plan, operation, asked.input)
   if (isOver) return { resource, begun: 0 }
   if (busy === null) {
@@ -51,6 +52,10 @@ export function beginRun(draft: Draft, plan: Plan, resource: Resource, asked: As
     const previous = draft.isTransitional(resource) ? '' : resource.status
     return start(draft, plan, resource, asked, input, previous)
   }
+  if (isAsked) {
+    if (canonical(resource.run!.input) === canonical(input)) return handOn(draft, resource, asked)
+    refuseBusy(plan, resource, operation, busy)
+  }
   if (mayPreempt(resource, operation, busy)) {
     if (joins(draft, resource, asked, input)) return { resource, begun: resource.run!.begun }
     refuseRequirements(draft, plan, resource, operation, input)
@@ -58,6 +63,21 @@ export function beginRun(draft: Draft, plan: Plan, resource: Resource, asked: As
   }
   // Where the present run will end is not known: status and requirements are judged when the turn comes.
   return queue(draft, resource, asked, input, key)
+}
+
+/** An earlier run of the resource that asks has asked for the same, and healing attempts it again: it is the same request. */
+const isAskedAlready = ({ run }: Resource, { operation, askedBy }: Asked): boolean =>
+  run !== null &&
+  run.kind === 'operation' &&
+  run.operation === operation.name &&
+  askedBy !== null &&
+  run.askedBy?.no === askedBy.no &&
+  run.askedBy.begun !== askedBy.begun
+
+/** The run goes on, for the one that asks now. */
+function handOn(draft: Draft, resource: Resource, { askedBy }: Asked): Begun {
+  const after = draft.change(resource, { run: { ...resource.run!, askedBy } })
+  return { resource: after, begun: after.run!.begun }
 }
 
 const mayPreempt = (resource: Resource, operation: OperationPlan, busy: Busy): boolean =>

@@ -303,6 +303,19 @@ const cases: readonly Case[] = [
     },
   },
   {
+    title: 'approve-cause',
+    async open(name) {
+      const ids = [`${name}-a`, `${name}-b`]
+      for (const id of ids) await importStuck(id)
+      const { items } = await api().call('listStuck', {})
+      const waiting = items.filter(({ resource }) => resource.status === 'Extending').length
+      await go('/stuck')
+      await click(`Approve all ${waiting} ...`)
+      await reason()
+      return async () => (await Promise.all(ids.map(volume))).every(({ status }) => status !== 'Extending')
+    },
+  },
+  {
     title: 'mode',
     async open(_, way) {
       const type = way === 'CLI' ? 'opensds.volume' : 'opensds.snapshot'

@@ -122,6 +122,46 @@ test('all that waits for approval is approved at once, and how many are named fi
   visitor.hasMade('approveAllHealing')
 })
 
+test('what is of one cause is folded up, and approved alone: what waits for another reason goes on waiting', async () => {
+  const { scene, visitor } = stage
+  const modes = async (mode: 'approve' | 'auto') => {
+    for (const status of ['Extending', 'Deleting'])
+      await scene.api.call('setHealingMode', {
+        path: { type: 'opensds.volume', status },
+        body: { mode, reason: 'a test' },
+      })
+  }
+  await modes('approve')
+  await importStuck(...Array.from({ length: 7 }, (_, index) => `heap-${index}`))
+  await scene.api.call('importResources', {
+    path: { type: 'opensds.volume' },
+    query: { reason: 'for the test' },
+    body: ['other-a', 'other-b'].map((id) => ({ id, status: 'Deleting', properties: { size: 1, zone: 'eu-1' } })),
+  })
+  await visitor.go('/healing')
+  const heap = visitor.page.locator('.rows-of > li', { hasText: /^7 opensds\.volume are Extending/ })
+  await heap.getByText('Each would').waitFor()
+  expect(await visitor.page.getByText('heap-3').filter({ visible: true }).count()).toBe(0)
+  await heap.locator('summary').focus()
+  await visitor.page.keyboard.press('Enter')
+  await heap.getByRole('link', { name: 'heap-3' }).waitFor()
+  await visitor.page.getByRole('button', { name: 'Approve all 9 ...' }).waitFor()
+  expect(await visitor.barriers()).toEqual([])
+  await visitor.shot('healing-folded')
+  await visitor.go('/stuck')
+  const cause = visitor.page.locator('.panel', { hasText: 'opensds.volume is Extending and no run is recorded' })
+  await cause.getByRole('button', { name: 'Approve all 7 ...' }).click()
+  await visitor.sees(/Approve all opensds\.volume in Extending that wait for approval/)
+  await visitor.confirm('Heal all of them', { reason: 'looked at these' })
+  await visitor.closes()
+  await visitor.sees('7 of 7 healed.')
+  const { items } = await scene.api.call('listStuck', {})
+  expect(items.map(({ resource }) => resource.id).toSorted()).toEqual(['other-a', 'other-b'])
+  await modes('auto')
+  await expect.poll(async () => (await scene.api.call('listStuck', {})).items).toEqual([])
+  visitor.hasMade('approveAllHealing')
+})
+
 test('incidents are read page by page; an old one is told by its resource too', async () => {
   const { scene, visitor } = stage
   const rule = { type: 'opensds.volume', status: 'Extending' }
@@ -133,8 +173,10 @@ test('incidents are read page by page; an old one is told by its resource too', 
     .toBe(101)
   const oldest = (await open()).at(-1)!.resource
   await visitor.go('/stuck')
-  await expect.poll(() => visitor.page.locator('.incident').count()).toBe(100)
-  await visitor.click('Older incidents')
+  for (let seen = 20; seen < 101; seen += 20) {
+    await expect.poll(() => visitor.page.locator('.incident').count()).toBe(seen)
+    await visitor.click('Older incidents')
+  }
   await visitor.page.locator('.incident', { hasText: oldest.id }).waitFor()
   expect(await visitor.page.getByRole('button', { name: 'Older incidents' }).count()).toBe(0)
   await visitor.go(`/resources/${oldest.type}/${oldest.id}?tab=conditions`)

@@ -53,6 +53,27 @@ test('an operation that is not allowed now is grey and says why', async () => {
   await visitor.page.getByRole('tooltip').filter({ visible: true }).waitFor()
 })
 
+test('many operations that are not allowed now are folded up beside those that are, and each says why', async () => {
+  const { scene, visitor } = stage
+  const path = { type: 'archive.tape', id: 'spent' }
+  await scene.api.call('createResource', { path, body: { id: 'spent', properties: { shelf: 1 } } })
+  await visitor.go('/resources/archive.tape/spent')
+  await visitor.stands('Idle')
+  // One is refused: it is beside the others.
+  await visitor.page.getByRole('button', { name: /^scrap/ }).waitFor()
+  const { run } = await scene.api.call('deleteResource', { path })
+  await scene.api.call('getRun', { path: { run: run!.id }, query: { wait: 30 } })
+  await visitor.stands('Ejected')
+  await visitor.page.getByRole('button', { name: '8 not now ...' }).focus()
+  expect(await visitor.page.locator('.operations [aria-disabled=true]:not(.ghost)').count()).toBe(0)
+  expect(await visitor.barriers()).toEqual([])
+  await visitor.page.keyboard.press('Enter')
+  await visitor.page.getByRole('button', { name: /^rewind/ }).waitFor()
+  expect(await visitor.page.locator('.operations [aria-disabled=true]:not(.ghost)').count()).toBe(8)
+  await visitor.page.keyboard.press('Enter')
+  await visitor.page.getByRole('button', { name: /^rewind/ }).waitFor({ state: 'detached' })
+})
+
 test('a lease is created with what its operation takes besides, and with dates as dates', async () => {
   const { scene, visitor } = stage
   await visitor.go('/resources?type=blazar.lease')

@@ -32,6 +32,10 @@ export const tapes = resourceType('archive.tape', {
     },
     // Takes something away, but not the tape.
     removeNotes: { from: ['Idle'], steps: { wipe: { during: 'Labelling' } }, to: 'Idle', onFailure: 'Doubtful' },
+    // So many that those which may not be asked for are folded up.
+    rewind: { from: ['Idle'], steps: { wipe: { during: 'Labelling' } }, to: 'Idle', onFailure: 'Doubtful' },
+    verify: { from: ['Idle'], steps: { wipe: { during: 'Labelling' } }, to: 'Idle', onFailure: 'Doubtful' },
+    lend: { from: ['Idle'], steps: { wipe: { during: 'Labelling' } }, to: 'Idle', onFailure: 'Doubtful' },
     // Ends it without a name that says so.
     scrap: { from: ['Doubtful'], steps: { eject: { during: 'Ejecting' } }, to: 'Ejected', onFailure: 'Doubtful' },
     delete: {

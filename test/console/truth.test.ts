@@ -17,7 +17,7 @@ async function another(name: string) {
 
 test('with more stuck than are read at once, every page says at least so many, and leads to all of them', async () => {
   const { scene, visitor } = stage
-  const body = Array.from({ length: 120 }, (_, index) => ({
+  const body = Array.from({ length: 520 }, (_, index) => ({
     id: `limbo-${index}`,
     status: 'Extending',
     properties: { size: 5 },
@@ -25,14 +25,27 @@ test('with more stuck than are read at once, every page says at least so many, a
   await scene.api.call('importResources', { path: { type }, query: { reason: 'the old array' }, body })
   await visitor.go('/')
   await visitor.page.locator('nav .pill', { hasText: /^100\+$/ }).waitFor()
-  await visitor.page.locator('.figure', { hasText: 'Stuck' }).getByText('100+', { exact: true }).waitFor()
-  await visitor.page.locator('.types .tag', { hasText: /^100\+ stuck$/ }).waitFor()
-  expect(await visitor.page.locator('.box.is-stuck title').first().textContent()).toContain('100 or more stuck')
+  await visitor.page.locator('.figure', { hasText: 'Stuck' }).getByText('500+', { exact: true }).waitFor()
+  await visitor.page.locator('.types .tag', { hasText: /^500\+ stuck$/ }).waitFor()
+  expect(await visitor.page.locator('.box.is-stuck title').first().textContent()).toContain('500 or more stuck')
+  // One stands for all that are alike: what failed besides is in sight, too.
+  const rows = visitor.page.locator('.attention li')
+  await rows.filter({ hasText: 'and 499+ more like it' }).waitFor()
+  await rows.filter({ hasText: 'no space left in pool ssd-2' }).waitFor()
+  expect(await rows.filter({ hasText: 'Extending' }).count()).toBe(1)
   await visitor.go('/stuck')
   const group = visitor.page.locator('.panel', { hasText: `${type} is Extending and no run is recorded` })
-  await group.getByText('121', { exact: true }).waitFor()
+  await group.getByText('500+', { exact: true }).waitFor()
+  expect(await group.locator('tbody tr').count()).toBe(3)
+  await visitor.click('Show 47 more')
+  await expect.poll(() => group.locator('tbody tr').count()).toBe(50)
+  await visitor.go('/')
+  await visitor.click('and 499+ more like it', 'link')
+  await visitor.page.waitForURL('**/resources?*stuck=true')
+  await visitor.sees(/^limbo-/)
+  await visitor.go('/stuck')
   await group.getByRole('link', { name: `List all Extending of ${type}` }).click()
-  await visitor.sees('121 fit')
+  await visitor.sees('200 found so far; more as you scroll')
 })
 
 test('what could not be read is not called nothing', async () => {

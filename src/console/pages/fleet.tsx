@@ -1,18 +1,14 @@
 // The first look: what needs attention and why, then every lifecycle with its live figures.
 import '../parts/trends.css'
-import type { UseQueryResult } from '@tanstack/react-query'
-import { useMemo, useState } from 'react'
+import { useState } from 'react'
 import { useCall, type AnswerOf, type Diagram as Placed, type Resource } from '../api.ts'
-import { useEvents } from '../live.ts'
-import { Age, Empty, leastRead, PageHead, Panel, Read, Scroll, Status, Tag, useNow, useTitle } from '../parts/bits.tsx'
-import { attemptWords, isTriedAgain } from '../../protocol/attempt-words.ts'
-import { foundWords } from '../../protocol/found-words.ts'
+import { PageHead, Panel, Read, Scroll, Tag, useNow, useTitle } from '../parts/bits.tsx'
 import { Activity } from '../parts/activity.tsx'
+import { Attention, sum, type Counted } from '../parts/attention.tsx'
 import { Diagram } from '../parts/diagram.tsx'
-import { Icon } from '../parts/icon.tsx'
 import { OverTime, RangeChooser, useTrends } from '../parts/trends.tsx'
-import { address, go, Link, toList, toResource, usePlace, withQuery } from '../route.tsx'
-import { useSeesAll, useSession } from '../session.tsx'
+import { address, go, Link, toList, usePlace, withQuery } from '../route.tsx'
+import { useSeesAll } from '../session.tsx'
 import { millis, span, spanPassed } from '../time.ts'
 
 export default function Fleet() {
@@ -50,10 +46,6 @@ export default function Fleet() {
   )
 }
 
-type Listed = UseQueryResult<AnswerOf<'listAllResources'>, Error>
-type Counted = readonly { readonly type: string; readonly counts: Readonly<Record<string, number>> }[]
-const sum = (counts: Readonly<Record<string, number>>) => Object.values(counts).reduce((all, one) => all + one, 0)
-
 function Figures({
   moving,
   failed,
@@ -64,7 +56,7 @@ function Figures({
   readonly counts: Counted | undefined
 }) {
   const seesAll = useSeesAll()
-  const stuck = useCall('listStuck', { query: { pageSize: 100 } }, { everyMs: 5_000 })
+  const stuck = useCall('listStuck', { query: { pageSize: 500 } }, { everyMs: 5_000 })
   const healing = useCall('getHealing', {}, { everyMs: 5_000, enabled: seesAll })
   const slow = useTrends(seesAll).data?.whole.p95Ms ?? null
   const orphans = useCall('listOrphans', { query: { pageSize: 100 } })
@@ -142,127 +134,9 @@ const Figure = (given: {
   </Link>
 )
 
-/** What a person would look at first: stuck, then failed, then what fails again and again, then what has been under way longest. */
-function Attention(given: {
-  readonly moving: Listed
-  readonly failed: Listed
-  readonly counts: UseQueryResult<{ readonly items: Counted }, Error>
-}) {
-  const moving = given.moving.data?.items ?? []
-  const failed = given.failed.data?.items ?? []
-  const { isDev, permissions } = useSession()
-  /** Nothing was ever created. */
-  const isEmpty = given.counts.data?.items.every((one) => sum(one.counts) === 0) === true
-  const stuck = useCall('listStuck', { query: { pageSize: 100 } }, { everyMs: 5_000 })
-  const preview = useCall('previewHealing', { query: { pageSize: 100 } }, { everyMs: 5_000 })
-  const healOf = ({ type, id }: Resource) => {
-    const heals = preview.data?.items.find(({ resource }) => resource.type === type && resource.id === id)
-    return heals === undefined ? '' : heals.held === null ? `Healing will ${heals.would}.` : `Held: ${heals.held}.`
-  }
-  const events = useEvents()
-  /** The last failure of each, as far as it was heard of. */
-  const failures = useMemo(() => {
-    const found = new Map<string, string>()
-    for (const { subject, data } of events) {
-      const reason = (data.detail as { reason?: string } | null)?.reason
-      const isFailure = data.kind === 'attemptFailed' || data.kind === 'failed'
-      if (isFailure && reason !== undefined && !found.has(subject)) found.set(subject, reason)
-    }
-    return found
-  }, [events])
-  const stuckItems = stuck.data?.items ?? []
-  const nameOf = (one: Resource) => `${one.type}/${one.id}`
-  const isStuck = new Set(stuckItems.map(({ resource }) => nameOf(resource)))
-  const struggling = moving
-    .filter(
-      (one) => !isStuck.has(nameOf(one)) && one.run !== null && (one.run.state !== 'running' || isTriedAgain(one.run)),
-    )
-    .toSorted((one, other) => millis(one.since) - millis(other.since))
-  const rows = [
-    ...stuckItems.map(({ resource, found }) => ({
-      resource,
-      tone: 'bad' as const,
-      mark: 'stuck',
-      words: `${foundWords[found]?.replace(/^./, (one) => one.toUpperCase()) ?? ''}. ${healOf(resource)}`,
-    })),
-    ...failed.map((resource) => ({
-      resource,
-      tone: 'bad' as const,
-      mark: 'failed',
-      words: resource.description || 'It stays there until somebody acts.',
-    })),
-    ...struggling.map((resource) => ({
-      resource,
-      tone: 'warn' as const,
-      mark:
-        resource.run!.state === 'parked'
-          ? 'parked'
-          : resource.run!.state === 'waiting'
-            ? 'waits for a worker'
-            : attemptWords(resource.run!),
-      words: `${resource.run!.operation}, step ${resource.run!.step ?? ''}${(failures.get(nameOf(resource)) ?? resource.run!.progress).replace(/^(?=.)/, ': ')}`,
-    })),
-  ]
-  const hasMore = [given.failed.data, stuck.data].some((page) => page?.nextPageToken != null)
-  const count = `${rows.length}${hasMore ? '+' : ''}`
-  return (
-    <Panel
-      title="Needs attention"
-      note={rows.length === 0 ? undefined : count}
-      actions={<Link href="/stuck">By cause</Link>}
-    >
-      <Read from={leastRead([stuck, given.failed, given.moving, given.counts])}>
-        {() =>
-          rows.length > 0 ? null : isEmpty ? (
-            <Empty title="Nothing has been created yet.">
-              <Link href="/resources">Choose a type under Resources</Link>, then Create; or read{' '}
-              <Link href="/lifecycles">what is declared</Link>.
-              {isDev && permissions.includes('develop') && (
-                <>
-                  {' '}
-                  <Link href="/dev">Break things</Link> has a tour of five minutes.
-                </>
-              )}
-            </Empty>
-          ) : (
-            <Empty title="Nothing is stuck and nothing has failed.">What is in transition goes on by itself.</Empty>
-          )
-        }
-      </Read>
-      {rows.length > 0 && (
-        <ul className="attention">
-          {rows.slice(0, 8).map(({ resource, tone, mark, words }) => (
-            <li key={nameOf(resource)}>
-              <Link href={toResource(resource)}>
-                <Status status={resource.status} kind={resource.kind} />
-                <span className="what">
-                  <b className="mono">{resource.id}</b> <span className="quiet">{resource.type}</span>
-                  <span className="why">{words}</span>
-                </span>
-                <Tag tone={tone}>{mark}</Tag>
-                <span className="quiet">
-                  <Age since={resource.since} />
-                </span>
-                <span className="go">
-                  Why? <Icon name="right" />
-                </span>
-              </Link>
-            </li>
-          ))}
-        </ul>
-      )}
-      {rows.length > 8 && (
-        <p className="more">
-          <Link href="/stuck">All {count}</Link>
-        </p>
-      )}
-    </Panel>
-  )
-}
-
 function Lifecycles({ items, moving }: { readonly items: Counted; readonly moving: readonly Resource[] }) {
   const { query } = usePlace()
-  const stuck = useCall('listStuck', { query: { pageSize: 100 } })
+  const stuck = useCall('listStuck', { query: { pageSize: 500 } })
   // What is shown first is chosen once: a picture that changes under one's eyes cannot be read.
   const [first, setFirst] = useState('')
   const largest = () => items.toSorted((one, other) => sum(other.counts) - sum(one.counts))[0]?.type

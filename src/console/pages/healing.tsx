@@ -4,6 +4,7 @@ import { useCall, type AnswerOf } from '../api.ts'
 import { asCli, word } from '../copies.ts'
 import { ActButton, useAct } from '../parts/act.tsx'
 import { At, Empty, PageHead, Panel, Read, ResourceLink, Table, Tag, useTitle } from '../parts/bits.tsx'
+import { ApproveAll } from '../parts/approve-all.tsx'
 import { HealNow } from '../parts/why.tsx'
 import { foundWords } from '../../protocol/found-words.ts'
 import { useRefusal } from '../session.tsx'
@@ -58,7 +59,7 @@ export default function HealingPage() {
 }
 
 function Preview() {
-  const preview = useCall('previewHealing', { query: { pageSize: 200 } }, { everyMs: 3_000 })
+  const preview = useCall('previewHealing', { query: { pageSize: 500 } }, { everyMs: 3_000 })
   return (
     <Panel
       title="What healing would do now"
@@ -71,21 +72,32 @@ function Preview() {
             <Empty title="Nothing is to be healed.">Nothing is stuck; what gets stuck is listed here by itself.</Empty>
           ) : (
             <ul className="rows-of">
-              {items.map((one) => (
-                <li key={`${one.resource.type}/${one.resource.id}`}>
-                  <span>
-                    <ResourceLink of={one.resource} /> <span className="quiet">{one.resource.type}</span> is{' '}
-                    <b>{one.status}</b> and {foundWords[one.found]}. It would {one.would}.
-                    {one.held !== null && (
-                      <>
-                        {' '}
-                        <Tag tone="warn">held: {one.held}</Tag>
-                      </>
-                    )}
-                  </span>
-                  <HealNow resource={one.resource} rule={one.rule} />
-                </li>
-              ))}
+              {[...alike(items)].map((like) =>
+                like.length <= alikeMost ? (
+                  like.map((one) => <Proposal key={`${one.resource.type}/${one.resource.id}`} one={one} />)
+                ) : (
+                  <li key={wordsOf(like[0]!)}>
+                    <details>
+                      <summary>
+                        <b>{like.length}</b> <span className="mono">{like[0]!.resource.type}</span> are{' '}
+                        <ProposalWords one={like[0]!} each />
+                      </summary>
+                      <ul className="rows-of">
+                        {like.map(({ resource, rule }) => (
+                          <li key={resource.id}>
+                            <ResourceLink of={resource} />
+                            <HealNow resource={resource} rule={rule} />
+                          </li>
+                        ))}
+                      </ul>
+                    </details>
+                    <ApproveAll
+                      of={{ items, nextPageToken }}
+                      only={{ type: like[0]!.resource.type, status: like[0]!.status }}
+                    />
+                  </li>
+                ),
+              )}
               {nextPageToken !== null && <li className="quiet">And more: these are the first {items.length}.</li>}
             </ul>
           )
@@ -95,45 +107,38 @@ function Preview() {
   )
 }
 
-/** Everything that waits for approval at once; where all of it is listed, only if it is still as many. */
-function ApproveAll({ of: { items, nextPageToken } }: { readonly of: AnswerOf<'previewHealing'> }) {
-  const refusal = useRefusal('override')
-  const waiting = items.filter(({ mode, acts }) => mode === 'approve' && acts).length
-  if (waiting < 2) return null
-  const expected = nextPageToken === null ? waiting : undefined
-  return (
-    <ActButton
-      className="small"
-      refusal={refusal}
-      act={{
-        route: 'approveAllHealing',
-        title: 'Approve all that waits for approval',
-        does: 'Heal all of them',
-        reason: 'needed',
-        words: (
-          <p>
-            {expected === undefined
-              ? `These ${waiting} and those that are not listed any more, at most 1,000 at once, are healed now as their rules say.`
-              : `These ${waiting} are healed now as their rules say.`}{' '}
-            What is held by something else stays as it is. Each has its own entry in the audit.
-          </p>
-        ),
-        given: ({ reason }) => ({ body: { reason, expected } }),
-        cli: ({ reason }) =>
-          asCli(
-            'healing approve',
-            ...(expected === undefined ? [] : [`--expect ${expected}`]),
-            '--reason',
-            word(reason),
-          ),
-        done: ({ total, healed, refused }) =>
-          `${healed} of ${total} healed${refused.length === 0 ? '.' : `; ${refused[0]!.resource.id}: ${refused[0]!.message}`}`,
-      }}
-    >
-      Approve all {waiting} ...
-    </ActButton>
-  )
-}
+type Proposed = AnswerOf<'previewHealing'>['items'][number]
+
+/** So many that would be healed in the same way are listed one by one; more are folded up. */
+const alikeMost = 5
+
+const wordsOf = ({ resource, status, found, would, held }: Proposed) =>
+  [resource.type, status, found, would, held ?? ''].join(' ')
+
+/** Those that stand in the same way, and would be healed in the same. */
+const alike = (items: readonly Proposed[]): Iterable<readonly Proposed[]> => Map.groupBy(items, wordsOf).values()
+
+const ProposalWords = ({ one, each = false }: { readonly one: Proposed; readonly each?: boolean }) => (
+  <>
+    <b>{one.status}</b> and {foundWords[one.found]}. {each ? 'Each' : 'It'} would {one.would}.
+    {one.held !== null && (
+      <>
+        {' '}
+        <Tag tone="warn">held: {one.held}</Tag>
+      </>
+    )}
+  </>
+)
+
+const Proposal = ({ one }: { readonly one: Proposed }) => (
+  <li>
+    <span>
+      <ResourceLink of={one.resource} /> <span className="quiet">{one.resource.type}</span> is{' '}
+      <ProposalWords one={one} />
+    </span>
+    <HealNow resource={one.resource} rule={one.rule} />
+  </li>
+)
 
 function Breakers({ healing }: { readonly healing: Healing }) {
   const refusal = useRefusal('override')

@@ -1,5 +1,6 @@
 // What is stuck, failed or struggling, grouped by cause, and the incidents that no crash explains.
-import { useCall, usePages, type Resource } from '../api.ts'
+import { useState } from 'react'
+import { useCall, usePages, type AnswerOf, type Resource } from '../api.ts'
 import { useEvents } from '../live.ts'
 import { ActButton } from '../parts/act.tsx'
 import {
@@ -19,6 +20,7 @@ import {
   Tag,
   useTitle,
 } from '../parts/bits.tsx'
+import { ApproveAll } from '../parts/approve-all.tsx'
 import { HealNow } from '../parts/why.tsx'
 import { attemptWords, isTriedAgain } from '../../protocol/attempt-words.ts'
 import { foundWords } from '../../protocol/found-words.ts'
@@ -26,12 +28,14 @@ import { asCli, word } from '../copies.ts'
 import { Link, toList } from '../route.tsx'
 import { useRefusal, useSeesAll } from '../session.tsx'
 
-/** Of one cause; the others differ only in their names. */
+/** Of one cause; the others differ only in their names. First so few that the next cause is in sight. */
+const shownFirst = 3
 const shownOfGroup = 50
 
 interface Group {
   readonly cause: string
   readonly tone: 'bad' | 'warn'
+  readonly isStuck: boolean
   /** Where all of them are listed. */
   readonly all: string
   readonly members: { readonly resource: Resource; readonly rule?: string }[]
@@ -56,7 +60,7 @@ export default function Stuck() {
   const add = (cause: string, tone: Group['tone'], resource: Resource, rule?: string) => {
     const { type, status } = resource
     const all = toList({ type, status, ...(rule === undefined ? {} : { stuck: 'true' }) })
-    const group = groups.get(cause) ?? { cause, tone, all, members: [] }
+    const group = groups.get(cause) ?? { cause, tone, isStuck: rule !== undefined, all, members: [] }
     group.members.push({ resource, ...(rule === undefined ? {} : { rule }) })
     groups.set(cause, group)
   }
@@ -112,57 +116,14 @@ export default function Stuck() {
               </Empty>
             </div>
           ) : (
-            sorted.map(({ cause, tone, all, members }) => (
-              <Panel key={cause} title={cause} note={<Tag tone={tone}>{members.length}</Tag>}>
-                <Scroll label="Table">
-                  <table className="causes stacks">
-                    <thead>
-                      <tr>
-                        <th>Resource</th>
-                        <th>Status</th>
-                        <th>For</th>
-                        <th>Run</th>
-                        <th>Next, by itself</th>
-                        <th>
-                          <span className="hidden">Actions</span>
-                        </th>
-                      </tr>
-                    </thead>
-                    <tbody>
-                      {members.slice(0, shownOfGroup).map(({ resource, rule }) => (
-                        <tr key={`${resource.type}/${resource.id}`}>
-                          <td>
-                            <ResourceLink of={resource} />
-                          </td>
-                          <td>
-                            <Status status={resource.status} kind={resource.kind} />
-                          </td>
-                          <td>
-                            <Age since={resource.since} />
-                          </td>
-                          <td>
-                            {resource.run === null ? (
-                              <span className="quiet">no run</span>
-                            ) : (
-                              `${resource.run.operation}, ${resource.run.step ?? ''}, ${attemptWords(resource.run)}`
-                            )}
-                          </td>
-                          <td className="prose">{nextOf(resource)}</td>
-                          <td className="right">{rule !== undefined && <HealNow resource={resource} rule={rule} />}</td>
-                        </tr>
-                      ))}
-                    </tbody>
-                  </table>
-                </Scroll>
-                {members.length > shownOfGroup && (
-                  <p className="quiet">
-                    And {members.length - shownOfGroup} more of the same cause.{' '}
-                    <Link href={all}>
-                      List all {members[0]!.resource.status} of {members[0]!.resource.type}
-                    </Link>
-                  </p>
-                )}
-              </Panel>
+            sorted.map((group) => (
+              <Cause
+                key={group.cause}
+                group={group}
+                isPart={group.isStuck && stuck.data?.nextPageToken != null}
+                nextOf={nextOf}
+                preview={preview.data}
+              />
             ))
           )
         }
@@ -178,6 +139,86 @@ export default function Stuck() {
       </Rest>
       <Incidents />
     </>
+  )
+}
+
+function Cause(given: {
+  readonly group: Group
+  readonly isPart: boolean
+  readonly nextOf: (resource: Resource) => string
+  readonly preview: AnswerOf<'previewHealing'> | undefined
+}) {
+  const { group, nextOf, preview } = given
+  const { cause, tone, all, members } = group
+  const [isWhole, setWhole] = useState(false)
+  const { type, status } = members[0]!.resource
+  const shown = members.slice(0, isWhole ? shownOfGroup : shownFirst)
+  const rest = members.length - shown.length
+  return (
+    <Panel
+      title={cause}
+      note={
+        <Tag tone={tone}>
+          {members.length}
+          {given.isPart ? '+' : ''}
+        </Tag>
+      }
+      actions={group.isStuck && preview !== undefined && <ApproveAll of={preview} only={{ type, status }} />}
+    >
+      <Scroll label="Table">
+        <table className="causes stacks">
+          <thead>
+            <tr>
+              <th>Resource</th>
+              <th>Status</th>
+              <th>For</th>
+              <th>Run</th>
+              <th>Next, by itself</th>
+              <th>
+                <span className="hidden">Actions</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map(({ resource, rule }) => (
+              <tr key={`${resource.type}/${resource.id}`}>
+                <td>
+                  <ResourceLink of={resource} />
+                </td>
+                <td>
+                  <Status status={resource.status} kind={resource.kind} />
+                </td>
+                <td>
+                  <Age since={resource.since} />
+                </td>
+                <td>
+                  {resource.run === null ? (
+                    <span className="quiet">no run</span>
+                  ) : (
+                    `${resource.run.operation}, ${resource.run.step ?? ''}, ${attemptWords(resource.run)}`
+                  )}
+                </td>
+                <td className="prose">{nextOf(resource)}</td>
+                <td className="right">{rule !== undefined && <HealNow resource={resource} rule={rule} />}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+      {rest > 0 && (
+        <p className="row quiet rest">
+          And {rest} more of the same cause.
+          {!isWhole && (
+            <button type="button" className="small" onClick={() => setWhole(true)}>
+              Show {Math.min(rest, shownOfGroup - shownFirst)} more
+            </button>
+          )}
+          <Link href={all}>
+            List all {status} of {type}
+          </Link>
+        </p>
+      )}
+    </Panel>
   )
 }
 
@@ -200,7 +241,7 @@ function Rest(given: {
 }
 
 function Incidents() {
-  const incidents = usePages('listIncidents', { query: { pageSize: 100 } }, { everyMs: 10_000 })
+  const incidents = usePages('listIncidents', { query: { pageSize: 20 } }, { everyMs: 10_000 })
   const refusal = useRefusal('steer')
   return (
     <Panel title="Incidents" note="stuck resources that no crash explains: bugs to report">

@@ -1,4 +1,5 @@
 // What may be asked of a resource, as buttons; the rest grey, each with the reason why not.
+import { useState } from 'react'
 import { type Resource } from '../api.ts'
 import { asCli, word, words } from '../copies.ts'
 import { creates, onlyLacksInput, removes, useLifecycle, type Operation, type Schema } from '../lifecycle.ts'
@@ -17,6 +18,9 @@ const inTenant = (input: Schema | null, tenant: string): Schema | null =>
         ),
       }
 
+/** More that may not be asked for now are folded up: what may be is not to be looked for among them. */
+const refusedMost = 6
+
 export function Operations({ resource }: { readonly resource: Resource }) {
   const { type, id, status, etag } = resource
   const act = useAct()
@@ -24,6 +28,7 @@ export function Operations({ resource }: { readonly resource: Resource }) {
   const mayNot = useRefusal('operate')
   const mayNotForce = useRefusal('force')
   const mayNotRepair = useRefusal('repair')
+  const [isWhole, setWhole] = useState(false)
   if (lifecycle === undefined) return <div className="operations" />
   const refused = new Map((resource.refused ?? []).map((one) => [one.operation, one]))
   const names = Object.keys(lifecycle.operations).filter((name) => !creates(lifecycle.operations[name]!))
@@ -107,29 +112,41 @@ export function Operations({ resource }: { readonly resource: Resource }) {
   const canForce = Object.values(lifecycle.operations).some(
     ({ declared }) => declared.force !== undefined && declared.force !== null,
   )
-  const sorted = names.toSorted((one, other) => Number(refusalOf(one) !== null) - Number(refusalOf(other) !== null))
+  const allowed = names.filter((name) => refusalOf(name) === null)
+  const rest = names.filter((name) => refusalOf(name) !== null)
+  const canFold = rest.length > refusedMost
+  const button = (name: string) => {
+    const refusal = refusalOf(name)
+    return (
+      <button
+        key={name}
+        type="button"
+        className={removes(lifecycle, name) ? 'danger-outline' : ''}
+        aria-disabled={refusal !== null}
+        aria-describedby={refusal === null ? undefined : `refusal-${name}`}
+        onClick={() => refusal === null && open(name, lifecycle.operations[name]!)}
+      >
+        {name}
+        {refusal !== null && (
+          <span className="tip" role="tooltip" id={`refusal-${name}`}>
+            {refusal}
+          </span>
+        )}
+      </button>
+    )
+  }
   return (
-    <div className="operations">
-      {sorted.map((name) => {
-        const refusal = refusalOf(name)
-        return (
-          <button
-            key={name}
-            type="button"
-            className={removes(lifecycle, name) ? 'danger-outline' : ''}
-            aria-disabled={refusal !== null}
-            aria-describedby={refusal === null ? undefined : `refusal-${name}`}
-            onClick={() => refusal === null && open(name, lifecycle.operations[name]!)}
-          >
-            {name}
-            {refusal !== null && (
-              <span className="tip" role="tooltip" id={`refusal-${name}`}>
-                {refusal}
-              </span>
-            )}
+    <div className="operations" role="group" aria-label="Operations">
+      {/* One list: a button that is allowed no longer, or again, keeps the focus. */}
+      {[
+        ...allowed.map(button),
+        canFold && (
+          <button key="" type="button" className="ghost" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+            {rest.length} not now ...
           </button>
-        )
-      })}
+        ),
+        ...(canFold && !isWhole ? [] : rest.map(button)),
+      ]}
       <span className="spring" />
       {canForce && (
         <AskButton className="small ghost" refusal={mayNotForce ?? isGone} onClick={force}>

@@ -182,6 +182,12 @@ export const codes = {
     retryable: false,
     summary: 'Stored resources stand in statuses or steps that no loaded declaration knows.',
   },
+  lifecycle_differs: {
+    http: 503,
+    exit: 75,
+    retryable: true,
+    summary: 'Processes at work have other steps for the same operation; stop them first.',
+  },
   driver_missing: {
     http: 500,
     exit: 78,

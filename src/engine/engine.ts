@@ -13,6 +13,7 @@ import type { Client } from '../lifecycle/client.ts'
 import { completes, type Driver } from '../lifecycle/driver.ts'
 import { typeOf, type AnyLifecycle } from '../lifecycle/lifecycle.ts'
 import { emptyBatch, type Beside, type Store, type Write } from '../store/store.ts'
+import type { Agreeing } from './agreement.ts'
 import type { BesideOf } from './beside.ts'
 import { Door, type Known } from './door.ts'
 import { EngineReads, refOf } from './engine-reads.ts'
@@ -27,6 +28,8 @@ import { settingsOf, type EngineSettings } from './options.ts'
 import { Rhythm } from './rhythm.ts'
 import type { AnyDriver } from './run-step.ts'
 import type { RunView } from './run-view.ts'
+import { isNear } from './read.ts'
+import { isReborn } from './rebirth.ts'
 import { RunWaiter } from './run-waiter.ts'
 import { plansOf, requireDrivers } from './start-checks.ts'
 import { declaredBy, kindsFor, lookForStrangers, settleStrangers } from './strangers.ts'
@@ -137,7 +140,10 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
     })
   }
 
-  /** Throws `lifecycle_missing` when stored resources stand where no declaration knows a way. */
+  /**
+   * Throws `lifecycle_missing` when stored resources stand where no declaration knows a way, `lifecycle_differs` when processes at work
+   * have other steps.
+   */
   async start(): Promise<void> {
     if (this.#state !== 'new') throw new HomeostatError('engine_stopped', 'An engine is started once. Create another.')
     this.#state = 'starting'
@@ -145,7 +151,7 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
     const found = await lookForStrangers(this.plans, this.store, this.settings.moved)
     await this.#beginTenure()
     try {
-      await settleStrangers({ plans: this.plans, store: this.store, door: this.#door }, found, this.settings.moved)
+      await settleStrangers(this.#agreeing(this.settings.leaseMs), this.#door, found, this.settings.moved)
     } catch (error) {
       await this.stop()
       throw error
@@ -323,22 +329,21 @@ export class Engine<Set extends LifecycleSet = LifecycleSet> extends EngineReads
       policy: this.#policy,
       // One that was drained begins anew as one that only answers.
       settings: this.#drained === null ? this.settings : { ...this.settings, worker: false },
-      isStoreNear: this.#isStoreNear(),
+      isStoreNear: isNear(this.store),
       onLost: () => this.#lost(),
     })
-    const no = await tenure.begin()
+    if (this.#state === 'starting') await tenure.begin()
+    else if (!(await isReborn(tenure, this.#agreeing()))) return
     if (this.#state === 'stopping' || this.#state === 'stopped') return tenure.stop(0)
-    this.#door.reborn(no)
+    this.#door.reborn(tenure.no)
     this.#tenure = tenure
     if (this.#state === 'running') tenure.serve()
   }
 
-  /** Does the store answer at once? A far one's answer is not waited for, nor its failure: the next call will meet it. */
-  #isStoreNear(): boolean {
-    const answer = this.store.load([])
-    if (!(answer instanceof Promise)) return true
-    answer.catch(() => {})
-    return false
+  /** One that is under way looks again by itself. */
+  #agreeing(patienceMs = 0): Agreeing {
+    const { store, plans, clock, incarnation: me } = this
+    return { store, plans, clock, log: this.#log, me, patienceMs, isOver: () => this.#state !== 'starting' }
   }
 
   #lost(): void {

@@ -64,3 +64,11 @@ export function askNamed(type: string, id: string): Ask {
   const no = numberOfGeneratedId(id)
   return no === null ? { ask: 'named', type, id } : { ask: 'resource', no }
 }
+
+/** Does the store answer at once? A far one's answer is not waited for, nor its failure: the next call will meet it. */
+export function isNear(store: Store): boolean {
+  const answer = store.load([])
+  if (!(answer instanceof Promise)) return true
+  answer.catch(() => {})
+  return false
+}

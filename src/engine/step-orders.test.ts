@@ -1,35 +1,12 @@
 // A declaration whose steps were changed meets runs that stand in the middle of the former ones.
 import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { z } from 'zod'
-import { resourceType } from '../lifecycle/lifecycle.ts'
 import { createMemoryBackend, type MemoryBackend } from '../store/memory-store.ts'
 import type { Store } from '../store/store.ts'
 import { far } from '../testing/engine-bench.ts'
+import { thingsWith } from '../testing/step-things.ts'
 import { createEngine, type Engine } from './engine.ts'
 import type { EngineSettings } from './options.ts'
-
-const thingsWith = (steps: readonly string[]) =>
-  resourceType('steps.thing', {
-    properties: z.object({}),
-    statuses: {
-      stable: { Ready: 'Works.' },
-      transitional: { Making: 'Being made.' },
-      failed: { Bad: 'Not made.' },
-      terminal: { Gone: 'Removed.' },
-    },
-  }).lifecycle({
-    operations: {
-      create: {
-        from: [],
-        steps: Object.fromEntries(steps.map((name) => [name, { during: 'Making' as const }])),
-        to: 'Ready',
-        onFailure: 'Bad',
-      },
-      delete: { from: ['*'], ifBusy: 'preempt', steps: {}, to: 'Gone', onFailure: 'Bad' },
-    },
-    heal: { Making: { resume: true, unowned: { status: 'Bad' } } },
-  })
 
 async function started(
   backend: MemoryBackend,

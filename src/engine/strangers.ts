@@ -5,6 +5,7 @@ import type { Resource } from '../decision/state.ts'
 import type { Plans } from '../lifecycle/plan.ts'
 import type { Declared, KindOf, Store } from '../store/store.ts'
 import type { Door } from './door.ts'
+import { agreeOnSteps, keepAgreed, withdrawing, type Agreeing } from './agreement.ts'
 import { StepOrders } from './step-orders.ts'
 
 /** By type: the declared status to which resources go that stand in one that is not, or whose step is not declared. */
@@ -49,19 +50,36 @@ export async function lookForStrangers(plans: Plans, store: Store, moved: Moved)
   return { strangers: await findStrangers(plans, store, moved, orders), orders }
 }
 
-/** Puts strangers where the mapping says, and keeps the steps of these declarations for those who start next. */
-export async function settleStrangers(
-  context: { readonly plans: Plans; readonly store: Store; readonly door: Door },
-  first: Found,
-  moved: Moved,
-): Promise<void> {
-  const { plans, store } = context
-  for (let { strangers, orders } = first; ;) {
-    if (strangers.length > 0) await moveStrangers({ ...context, orders }, strangers, moved)
-    if (await orders.keep(store, plans)) return
-    // Another process has kept its own meanwhile, and may have begun runs by them.
-    ;({ strangers, orders } = await lookForStrangers(plans, store, moved))
-  }
+/**
+ * Puts strangers where the mapping says, and keeps the steps of these declarations for those who start next. Only once it is registered:
+ * whoever has other steps is seen then, or sees it.
+ */
+export async function settleStrangers(agreeing: Agreeing, door: Door, first: Found, moved: Moved): Promise<void> {
+  const { plans, store } = agreeing
+  await withdrawing(agreeing, async () => {
+    for (;;) {
+      const orders = await agreeOnSteps(agreeing)
+      // By other steps than those that are kept nobody has begun a run since.
+      const isKnown = orders.isAs(first.orders) && orders.differences(plans).length === 0
+      const strangers = isKnown ? first.strangers : await findStrangers(plans, store, moved, orders)
+      if (strangers.length > 0) await moveStrangers({ plans, store, door, orders }, strangers, moved)
+      // Another process may have kept its own meanwhile, and have begun runs by them.
+      if (await keepAgreed(agreeing, orders)) return
+    }
+  })
+}
+
+/** Of a process that lost its lease: others may have taken up other steps since, and have left runs at them. */
+export async function settleAgain(agreeing: Agreeing): Promise<void> {
+  const { plans, store } = agreeing
+  await withdrawing(agreeing, async () => {
+    for (;;) {
+      const orders = await agreeOnSteps(agreeing)
+      if (orders.differences(plans).length === 0) return
+      await findStrangers(plans, store, {}, orders)
+      if (await keepAgreed(agreeing, orders)) return
+    }
+  })
 }
 
 /** All that stand where no way is known. */

@@ -344,8 +344,7 @@ export class BatchStream {
     if (this.chance(0.1))
       patch.parked = this.chance(0.5) ? null : { code: 'budget_spent', reason: this.text(), at: this.now }
     if (this.chance(0.1)) patch.phase = this.pick(['undo', 'probe', 'healProbe', 'cascade'] as const)
-    if (this.chance(0.1))
-      patch.items = this.pick([null, [], [{ no: 3, relation: 'disks', attempt: 0, dueAt: 0 }]])
+    if (this.chance(0.1)) patch.items = this.pick([null, [], [{ no: 3, relation: 'disks', attempt: 0, dueAt: 0 }]])
     if (this.chance(0.1)) patch.undoing = [1, 0]
     if (this.chance(0.1)) patch.landing = { of: 'failure', step: -1, case: 2, undoFailed: true }
     if (this.chance(0.1)) patch.reasons = [this.text()]

@@ -425,6 +425,106 @@ describe('11 with its owner, unowned, by probe, by its row', () => {
     expect(t.heal('s', 'unowned', { override: true }).run).toMatchObject({ resumed: 1 })
   })
 
+  test('11 held back, it is reported and nothing else; a resource that changed since is not even that', () => {
+    const t = site()
+    t.request('s', 'close')
+    const held = { ...t.healing('s'), held: 'the breaker is open' } as const
+    const decision = t.send(held)
+    expect(decision).toMatchObject({ accepted: false, rejection: { code: 'healing_held' }, changes: null })
+    t.advance(600_000)
+    const late = t.send({ ...t.healing('s', 'overdue'), held: 'the breaker is open' } as never)
+    expect(late).toMatchObject({ accepted: false, changes: { writes: [], incidents: [{ kind: 'overdue' }] } })
+    expect(t.incidents.at(-1)!.text).toMatch(/When it was found, it was not healed by itself: the breaker is open\.$/)
+    const alone = tool('Stopping')
+    alone.send({ ...alone.healing('a', 'unowned'), held: 'mode' } as never)
+    expect(alone.get('a')).toMatchObject({ status: 'Stopping', run: null })
+    expect(alone.incidents).toMatchObject([{ kind: 'unowned', text: expect.stringContaining('mode') }])
+  })
+
+  test('11 a person may heal what is parked, and what has spent its budget, once more', () => {
+    const t = tool('Busy', { rpm: 3 })
+    t.request('a', 'stop')
+    for (let n = 0; n < 4; n++) t.unknown('a')
+    t.claimant = 4
+    t.heal('a', 'ownerLost', { override: true })
+    expect(t.get('a').run).toMatchObject({ kind: 'heal', parked: null, owner: 4, probe: 'spinning', by: 'healing' })
+    const spent = site()
+    spent.request('s', 'close')
+    loseWorkers(spent, 's', healingBudget)
+    spent.heal('s', 'ownerLost', { override: true })
+    expect(spent.get('s')).toMatchObject({ status: 'Closing', run: { operation: 'close', resumed: healingBudget + 1 } })
+  })
+
+  test('11 attempted again and again, each waits a while of its own; the first is attempted at once', () => {
+    const t = tool('Scrapping')
+    t.heal('a', 'unowned')
+    expect(t.get('a').run).toMatchObject({ operation: 'delete', dueAt: 0, resumed: 0 })
+    const waits = []
+    for (let n = 0; n < 3; n++) {
+      atWork(t, 'a')
+      t.heal('a')
+      waits.push(t.get('a').run!.dueAt - t.now)
+      expect(t.get('a').run).toMatchObject({ resumed: 1, deadlineAt: t.get('a').run!.dueAt + 3_600_000 })
+      t.now = t.get('a').run!.dueAt
+    }
+    expect(waits[0]).toBeGreaterThanOrEqual(250)
+    expect(waits[0]).toBeLessThanOrEqual(500)
+    expect(waits[1]).toBeGreaterThanOrEqual(500)
+    expect(waits[1]).toBeLessThanOrEqual(1_000)
+    expect(waits[2]).toBeGreaterThanOrEqual(1_000)
+  })
+
+  test('11 what the healed run was asked with goes on: input, trace, asker; an attempt of another operation has its own', () => {
+    const t = site()
+    t.create('w.tool', 'a', { parent: { no: t.get('s').no } })
+    t.request('a', 'delete', undefined, { trace: '00-a-b-01' })
+    t.heal('a')
+    expect(t.get('a').run).toMatchObject({ operation: 'delete', trace: '00-a-b-01', forced: false })
+    expect(t.get('a').description).toBe('Found in Scrapping: its worker was lost. Healed: delete is attempted again.')
+  })
+
+  test('11 a site that is torn down again holds what it held', () => {
+    const t = site()
+    t.place('w.tool', 'a', 'Idle', { parent: { no: t.get('s').no } })
+    t.request('s', 'clear')
+    t.request('s', 'delete')
+    t.heal('s')
+    expect(t.get('s').run).toMatchObject({ operation: 'delete', by: 'healing' })
+    expect(t.get('a').holder).toEqual({ no: t.get('s').no, begun: t.get('s').run!.begun })
+  })
+
+  test('11 an ask step that loses its worker asks again at once; a call that was not due was never begun', () => {
+    const t = site()
+    t.place('w.tool', 'a', 'Busy', { parent: { no: t.get('s').no }, properties: { rpm: 4 } })
+    t.request('s', 'close')
+    t.heal('s')
+    expect(t.get('s').run).toMatchObject({ phase: 'step', uncertain: false, items: [{ dueAt: 0, relation: 'tools' }] })
+    t.done('a')
+    expect(t.owedBy('s')).toEqual(['lock'])
+    const waiting = tool('Idle')
+    waiting.request('a', 'start')
+    waiting.again('a', 60_000)
+    waiting.heal('a')
+    expect(waiting.get('a').run).toMatchObject({ phase: 'step', uncertain: false, resumed: 0 })
+    expect(waiting.get('a').heals).toBe(0)
+    waiting.advance(60_000)
+    waiting.heal('a')
+    expect(waiting.get('a').run).toMatchObject({ phase: 'probe', uncertain: true })
+  })
+
+  test('11 healings count until an operation earns a landing: a failure does not, a success does', () => {
+    const t = site()
+    t.request('s', 'close')
+    t.heal('s')
+    expect(t.get('s').heals).toBe(1)
+    t.failed('s', 'jammed')
+    t.done('s')
+    expect(t.get('s')).toMatchObject({ status: 'Open', heals: 1 })
+    t.request('s', 'close')
+    t.done('s')
+    expect(t.get('s')).toMatchObject({ status: 'Closed', heals: 0 })
+  })
+
   test('11 what moved on since it was found, is settled, or waits for a worker is not healed', () => {
     const t = site()
     const stale = t.healing('s')

@@ -97,7 +97,10 @@ describe('18 functions that throw', () => {
     t.create('t.odd', 'o')
     const { code, message } = t.refused(t.asking('o', 'throws'))
     expect([code, message]).toEqual(['declaration_defect', 'A function of the declaration threw (never mind): no idea'])
-    expect(t.incidents).toMatchObject([{ kind: 'declaration_defect', text: message }])
+    const { no } = t.get('o')
+    expect(t.incidents).toEqual([
+      { no, kind: 'declaration_defect', at: t.now, status: 'Fine', text: message, evidence: {} },
+    ])
   })
 
   test('18 a run is failed by its answer', () => {
@@ -107,5 +110,13 @@ describe('18 functions that throw', () => {
     t.done('o')
     expect(t.get('o')).toMatchObject({ status: 'Bad', run: null })
     expect(t.get('o').description).toBe('throwsLater failed: A function of the declaration threw (set n): a word')
+    const reason = 'A function of the declaration threw (set n): a word'
+    expect(t.incidents).toEqual([
+      { no: t.get('o').no, kind: 'declaration_defect', at: t.now, status: 'Trying', text: reason, evidence: {} },
+    ])
+    expect(t.lastEvent('o')).toMatchObject({
+      kind: 'landed',
+      detail: { code: 'declaration_defect', reason, failed: true },
+    })
   })
 })

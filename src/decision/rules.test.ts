@@ -56,6 +56,71 @@ const sailors = sailor.relations({ ship: { parent: ship } }).lifecycle({
   heal: { Walking: { status: 'Ashore' } },
 })
 
+const root = resourceType('t.root', {
+  properties: z.object({}),
+  statuses: { stable: { Free: 'Free.', Ill: 'Ill.', ByTwigs: '-', ByLeaves: '-', ByFans: '-' } },
+})
+const twig = resourceType('t.twig', {
+  properties: z.object({ isFirst: z.boolean().default(false) }),
+  statuses: { stable: { Free: 'Free.', Ill: 'Ill.', ByRoot: '-', ByLeaf: '-' } },
+})
+const leaf = resourceType('t.leaf', {
+  properties: z.object({ isFirst: z.boolean().default(false) }),
+  statuses: { stable: { Free: 'Free.', Ill: 'Ill.', BySiblings: '-', ByFriend: '-', ByTwig: '-' } },
+})
+const healthy = { none: ['Ill'] } as const
+const rooted = root.relations({
+  twigs: { children: twig },
+  leaves: { descendants: leaf },
+  fans: { linkedBy: leaf, as: 'friend' },
+})
+const roots = rooted.lifecycle({
+  begins: ['Free'],
+  rules: {
+    well: {
+      says: 'all are well',
+      holds: { ByTwigs: { twigs: healthy }, ByLeaves: { leaves: healthy }, ByFans: { fans: healthy } },
+    },
+  },
+  heal: {},
+})
+const twigs = twig.relations({ root: { parent: root }, first: { child: leaf, where: { isFirst: true } } }).lifecycle({
+  begins: ['Free'],
+  rules: { well: { says: 'all are well', holds: { ByRoot: { root: ['Free'] }, ByLeaf: { first: ['Free'] } } } },
+  heal: {},
+})
+const leaves = leaf
+  .relations({ twig: { parent: twig }, others: { siblings: leaf }, friend: { link: root } })
+  .lifecycle({
+    begins: ['Free'],
+    rules: {
+      well: {
+        says: 'all are well',
+        holds: { BySiblings: { others: healthy }, ByFriend: { friend: ['Free'] }, ByTwig: { twig: ['Free'] } },
+      },
+    },
+    heal: {},
+  })
+
+/** Two trees; what looks at others stands in the first, all others are free. */
+function grove(looking: string, status: string) {
+  const t = new TableTop([roots, twigs, leaves])
+  const stands = (id: string) => (id === looking ? status : 'Free')
+  t.place('t.root', 'friend', stands('friend'))
+  for (const tree of ['', '2']) {
+    const { no } = t.place('t.root', `root${tree}`, stands(`root${tree}`))
+    const { no: on } = t.place('t.twig', `twig${tree}`, stands(`twig${tree}`), { parent: { no } })
+    const links = { friend: tree === '' ? 'friend' : 'root2' }
+    t.place('t.leaf', `leaf${tree}`, stands(`leaf${tree}`), {
+      parent: { no: on },
+      links,
+      properties: { isFirst: true },
+    })
+    t.place('t.leaf', `twin${tree}`, stands(`twin${tree}`), { parent: { no: on } })
+  }
+  return t
+}
+
 function harbour(status: string, ...crew: string[]) {
   const t = new TableTop([ships, sailors])
   t.place('t.ship', 's', status)
@@ -100,7 +165,15 @@ describe('14 rules', () => {
     t.request('s', 'sink')
     t.done('s')
     expect(t.get('s')).toMatchObject({ status: 'Sinking', run: { parked: { code: 'rule_breached' } } })
-    expect(t.incidents).toMatchObject([{ kind: 'rule_breached', status: 'Sinking' }])
+    expect(t.incidents).toMatchObject([
+      {
+        no: t.get('s').no,
+        kind: 'rule_breached',
+        status: 'Sinking',
+        text: expect.stringMatching(/^t\.ship s cannot go on from Sinking: t\.ship s would be Sunk/),
+        evidence: { properties: { isLoaded: false }, operation: 'sink', step: 0 },
+      },
+    ])
     expect(t.refused(t.healing('s', 'overdue')).code).toBe('not_stuck')
     t.request('c0', 'drown')
     t.ok({ kind: 'retryRun', no: t.get('s').no, by: 'ann' })
@@ -113,6 +186,21 @@ describe('14 rules', () => {
     t.failed('s', 'gale', { code: 'Storm' })
     expect(t.get('s')).toMatchObject({ status: 'Docked', run: null })
     expect(t.get('s').description).toMatch(/^leave failed: gale, t.ship s would be Wrecked/)
+  })
+
+  test('14 so it is however the step ended: by a callback, or by its deadline', () => {
+    const called = harbour('Docked', 'Aboard', 'Ashore')
+    called.request('s', 'leave')
+    const { no } = called.get('s')
+    const { key } = called.call('s')
+    const gale = { kind: 'failed', code: 'Storm', reason: 'gale', terminal: true } as const
+    called.ok({ kind: 'completeStep', no, key, outcome: gale, by: 'harbour' })
+    expect(called.get('s').description).toMatch(/^leave failed: gale, t.ship s would be Wrecked/)
+    const late = harbour('Docked', 'Aboard')
+    late.request('s', 'sink')
+    late.advance(3_600_000)
+    late.ok(late.deadline('s'))
+    expect(late.get('s')).toMatchObject({ status: 'Sinking', run: { parked: { code: 'rule_breached' } } })
   })
 
   test('14 a healing that would break a rule is replaced by the failure answer, then parked, never a silent loop', () => {
@@ -171,6 +259,36 @@ describe('14 rules', () => {
     t.done('a')
     t.request('w.rack/r', 'lower')
     expect(t.done('w.rack/r').status).toBe('Down')
+  })
+
+  test.each([
+    ['its parent', 'leaf', 'ByTwig', 'twig'],
+    ['its parent', 'twig', 'ByRoot', 'root'],
+    ['its siblings', 'leaf', 'BySiblings', 'twin'],
+    ['its grandchildren', 'root', 'ByLeaves', 'leaf'],
+    ['its children', 'root', 'ByTwigs', 'twig'],
+    ['a child of its own', 'twig', 'ByLeaf', 'leaf'],
+    ['what it links to', 'leaf', 'ByFriend', 'friend'],
+    ['what links to it', 'friend', 'ByFans', 'leaf'],
+  ])('14 a rule that looks at %s (%s %s) binds that, and nobody else', (_, looking, status, other) => {
+    const t = grove(looking, status)
+    const ill = (id: string) =>
+      ({ kind: 'setStatus', no: t.get(id).no, status: 'Ill', reason: 'x', by: 'ann' }) as const
+    const { code, message } = t.refused(ill(other))
+    expect([code, message]).toEqual(['rule_breached', expect.stringContaining(`${looking} would be ${status}`)])
+    for (const id of ['root2', 'twig2', 'leaf2', 'twin2']) expect(t.ok(ill(id)).resource.status).toBe('Ill')
+  })
+
+  test('14 each breach is told once, all of them together', () => {
+    const t = grove('root', 'ByLeaves')
+    t.resources.set(t.get('friend').no, { ...t.get('friend'), status: 'ByFans' })
+    const { message } = t.refused({ kind: 'setStatus', no: t.get('leaf').no, status: 'Ill', reason: 'x', by: 'ann' })
+    expect(
+      message
+        .split('; ')
+        .map((words) => words.replace(/^Refused: /, '').slice(0, 13))
+        .sort(),
+    ).toEqual(['t.root friend', 't.root root w'])
   })
 
   test('14 a repair by hand is bound by rules, too', () => {

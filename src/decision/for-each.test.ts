@@ -1,8 +1,74 @@
 // Point 9: a step over related resources.
+import { resourceType } from 'homeostat'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { blazar } from '../../catalogues/blazar/index.ts'
 import { workshop } from '../../test/decision/workshop.ts'
 import { TableTop } from '../testing/table-top.ts'
+
+const shelf = resourceType('t.shelf', {
+  properties: z.object({ most: z.number().default(9) }),
+  statuses: { stable: { Neat: 'Neat.' }, transitional: { Dusting: 'Dusted.' }, failed: { Messy: 'Messy.' } },
+})
+const book = resourceType('t.book', {
+  properties: z.object({ pages: z.number() }),
+  statuses: {
+    stable: { Dusty: 'Dusty.', Clean: 'Clean.' },
+    transitional: { Lent: 'Lent.' },
+    failed: { Torn: 'Torn.' },
+    terminal: { Lost: 'Lost.' },
+  },
+})
+const shelves = shelf.relations({ books: { children: book } }).lifecycle({
+  operations: {
+    create: { from: [], steps: {}, to: 'Neat', onFailure: 'Messy' },
+    dust: {
+      from: ['Neat', 'Messy'],
+      force: '5s',
+      steps: {
+        wipe: {
+          during: 'Dusting',
+          forEach: {
+            books: {
+              in: ['Dusty'],
+              only: {
+                says: 'thin enough',
+                test: ({ item, resource }) => item.properties.pages < resource.properties.most,
+              },
+              done: 'Clean',
+              failed: 'Torn',
+            },
+          },
+          creates: 'dust',
+          result: z.object({ grams: z.number() }),
+          progress: '1m',
+          retry: { times: 1, first: '10s' },
+        },
+      },
+      to: 'Neat',
+      onFailure: 'Messy',
+    },
+  },
+  heal: { Dusting: { resume: true, unowned: { status: 'Messy' } } },
+})
+const books = book.relations({ shelf: { parent: shelf } }).lifecycle({
+  begins: ['Dusty'],
+  moves: [
+    { from: ['Dusty', 'Lent'], to: 'Clean', by: 'shelf' },
+    { from: ['Dusty', 'Lent'], to: 'Torn', by: 'shelf' },
+  ],
+  operations: { lend: { from: ['Dusty'], steps: { carry: { during: 'Lent' } }, to: 'Clean', onFailure: 'Torn' } },
+  heal: { Lent: { status: 'Dusty' } },
+})
+
+function library(...pages: number[]) {
+  const t = new TableTop([shelves, books])
+  t.create('t.shelf', 's')
+  pages.forEach((n, i) =>
+    t.place('t.book', `b${i}`, 'Dusty', { parent: { no: t.get('s').no }, properties: { pages: n } }),
+  )
+  return t
+}
 
 function clearing(...tools: string[]) {
   const t = new TableTop(workshop)
@@ -59,6 +125,67 @@ describe('9 forEach', () => {
     const told = t.ending('s', { kind: 'done', result: null }, 'a')
     t.ok(told)
     expect(t.refused(told).code).toBe('fenced')
+  })
+
+  test('9 only those that fit are gone over, each as it is then', () => {
+    const t = library(3, 30, 8, 9)
+    t.request('s', 'dust')
+    expect(t.owedBy('s')).toEqual(['wipe(b0)', 'wipe(b2)'])
+    t.request('b0', 'lend')
+    t.done('s', { grams: 1 }, 'b0')
+    expect(t.get('b0')).toMatchObject({ status: 'Clean', run: null })
+    t.done('s', { grams: 1 }, 'b2')
+    expect(t.statuses('s', 'b0', 'b1', 'b2', 'b3')).toEqual(['Neat', 'Clean', 'Dusty', 'Clean', 'Dusty'])
+    expect(t.get('s').ledger).toMatchObject([{ kind: 'dust', state: 'there' }])
+  })
+
+  test('9 what an item is answered is judged like every result', () => {
+    const t = library(1)
+    t.request('s', 'dust')
+    t.done('s', { grams: 'few' }, 'b0')
+    expect(t.lastEvent('s')).toMatchObject({ kind: 'attemptFailed', detail: { code: 'invalid_result', item: 'b0' } })
+    expect(t.call('s', 'b0').name.attempt).toBe(2)
+    t.answered('s', 'clean')
+    expect(t.get('s')).toMatchObject({ status: 'Messy', description: expect.stringContaining('as if it were a probe') })
+    expect(t.status('b0')).toBe('Torn')
+  })
+
+  test('9 it hangs when nothing is heard of any of them, counted from when the next is due', () => {
+    const t = library(1, 2)
+    t.request('s', 'dust')
+    expect(t.get('s').run!.progressAt).toBe(t.now + 60_000)
+    t.advance(50_000)
+    t.done('s', { grams: 1 }, 'b0')
+    expect(t.get('s').run!.progressAt).toBe(t.now + 60_000)
+    t.again('s', 30_000, 'b1')
+    expect(t.get('s').run!.progressAt).toBe(t.now + 90_000)
+    t.advance(90_000)
+    t.ok(t.deadline('s'))
+    expect(t.get('s')).toMatchObject({ status: 'Messy', description: 'dust failed: wipe made no progress in time' })
+  })
+
+  test('9 of two that wait, the earlier one counts', () => {
+    const t = library(1, 2)
+    t.request('s', 'dust')
+    t.again('s', 30_000, 'b0')
+    t.again('s', 10_000, 'b1')
+    expect(t.get('s').run!.progressAt).toBe(t.now + 70_000)
+  })
+
+  test('9 forced, nothing is watched for progress; what it makes is confirmed only if all were done', () => {
+    const force = { force: true, reason: 'now' }
+    const t = library(1, 2)
+    t.request('s', 'dust', undefined, force)
+    t.done('s', { grams: 1 }, 'b0')
+    expect(t.get('s').run!.progressAt).toBe(0)
+    t.done('s', { grams: 1 }, 'b1')
+    expect(t.get('s').ledger).toMatchObject([{ state: 'there' }])
+    const torn = library(1, 2)
+    torn.request('s', 'dust', undefined, force)
+    torn.failed('s', 'thin', { item: 'b0' })
+    torn.done('s', { grams: 1 }, 'b1')
+    expect(torn.get('s')).toMatchObject({ status: 'Neat', ledger: [{ state: 'unknown' }] })
+    expect(torn.get('s').description).toBe('Forced: now, b0: thin')
   })
 
   test('9 resumption calls only what is left', () => {

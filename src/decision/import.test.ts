@@ -127,5 +127,51 @@ describe('who carries a run out', () => {
     expect(t.refused({ kind: 'claim', no, owner: 5, by: 'b' }).code).toBe('operation_in_progress')
     expect(t.refused({ kind: 'handOver', no, epoch, by: 'a' }).code).toBe('fenced')
     expect(t.refused({ kind: 'claim', no: 99, owner: 5, by: 'b' }).code).toBe('run_not_found')
+    expect(t.refused({ kind: 'handOver', no: 99, epoch, by: 'a' }).code).toBe('fenced')
+    expect(t.refused({ kind: 'progressReported', no: 99, epoch, text: '', by: 'a' }).code).toBe('fenced')
+    expect(t.refused({ kind: 'deadlinePassed', no: 99, epoch, by: 'a' }).code).toBe('fenced')
+    expect(t.lastEvent('d')).toMatchObject({ kind: 'claimed', from: 'Growing', to: 'Growing', detail: null })
+  })
+
+  test('given back, it is uncertain only if a call may have been begun', () => {
+    const given = (prepare: (t: TableTop) => void) => {
+      const t = new TableTop([databases])
+      t.ok(incoming)
+      t.request('d', 'grow', { sizeGb: 5 })
+      prepare(t)
+      const { no, epoch } = t.get('d')
+      const { resource } = t.ok({ kind: 'handOver', no, epoch, by: 'a' })
+      expect(resource).toMatchObject({ epoch: epoch + 1, run: { owner: 0 } })
+      expect(t.lastEvent('d')).toMatchObject({ kind: 'handedOver', detail: null })
+      return resource.run!.uncertain
+    }
+    expect(given(() => {})).toBe(true)
+    expect(given((t) => t.again('d', 0))).toBe(true)
+    expect(given((t) => t.again('d', 9_000))).toBe(false)
+    const back = (t: TableTop) => t.ok({ kind: 'handOver', no: t.get('d').no, epoch: t.get('d').epoch, by: 'a' })
+    expect(given((t) => void back(t))).toBe(true)
+    expect(
+      given((t) => {
+        t.again('d', 9_000)
+        back(t)
+        t.advance(9_000)
+      }),
+    ).toBe(false)
+    expect(
+      given((t) => {
+        while (t.get('d').run!.parked === null) t.unknown('d')
+        t.advance(60_000)
+      }),
+    ).toBe(false)
+  })
+
+  test('what it says of its progress is kept in short, and told', () => {
+    const t = new TableTop([databases])
+    t.ok(incoming)
+    t.request('d', 'grow', { sizeGb: 5 })
+    const { no, epoch, run } = t.get('d')
+    t.ok({ kind: 'progressReported', no, epoch, text: 'x'.repeat(501), by: 'a' })
+    expect(t.get('d').run).toEqual({ ...run!, progress: 'x'.repeat(500) })
+    expect(t.lastEvent('d')).toMatchObject({ kind: 'progressed', detail: { text: 'x'.repeat(500) } })
   })
 })

@@ -1,5 +1,5 @@
 // Points 6, 7 and 8: pre-emption, held resources, which related resources a move takes.
-import { resourceType } from 'homeostat'
+import { previous, resourceType } from 'homeostat'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { sahara } from '../../catalogues/sahara/index.ts'
@@ -52,7 +52,12 @@ describe('6 pre-emption', () => {
     const late = t.ending('c', { kind: 'done', result: null })
     t.request('c', 'delete')
     expect(t.refused(late).code).toBe('fenced')
-    expect(t.late).toMatchObject([{ call: 'step/2/0/1', outcome: { kind: 'done' } }])
+    const { no, epoch } = t.get('c')
+    expect(t.late).toEqual([
+      { no, epoch: epoch - 1, call: 'step/2/0/1', at: t.now, outcome: { kind: 'done', result: null, by: 'worker' } },
+    ])
+    expect(t.refused({ ...late, no: 99 } as never).message).toContain('for resource number 99 came at epoch')
+    expect(t.late).toHaveLength(1)
     expect(t.owedBy('c')).toEqual(['refreshJobs'])
   })
 
@@ -358,6 +363,12 @@ const boxes = box.relations({ lids: { children: lid }, lid: { child: lid } }).li
       to: 'Open',
       onFailure: 'Dented',
     },
+    mark: {
+      from: ['Open', 'Sealed'],
+      steps: {},
+      to: { status: previous, move: { lids: { from: ['On', 'Turning'], set: { turns: 9 } } } },
+      onFailure: 'Dented',
+    },
     unseal: {
       from: ['Sealed'],
       ifBusy: 'preempt',
@@ -448,6 +459,21 @@ describe('8 which a move takes', () => {
     t.request('box', 'check')
     t.done('box')
     expect([t.get('lid0').properties, t.get('lid1').properties]).toEqual([{ turns: 1 }, { turns: 2 }])
+  })
+
+  test('8 one that only sets properties leaves status, run and time as they are, also of what is busy', () => {
+    const t = open('Off', 'On', 'Off')
+    t.request('lid0', 'turn')
+    const [busy, idle] = [t.get('lid0'), t.get('lid1')]
+    t.advance(5)
+    t.request('box', 'mark')
+    const properties = { turns: 9 }
+    expect(t.get('lid0')).toEqual({ ...busy, properties, revision: busy.revision + 1 })
+    expect(t.get('lid1')).toEqual({ ...idle, properties, revision: idle.revision + 1 })
+    expect(t.get('lid2').properties).toEqual({ turns: 2 })
+    expect(t.lastEvent('lid0')).toMatchObject({ kind: 'moved', from: 'Turning', to: 'Turning', begun: 0 })
+    t.done('lid0')
+    expect(t.status('lid0')).toBe('On')
   })
 
   test('8 a move that is no edge of the other is a defect: a request is rejected whole, a run is failed by its answer', () => {

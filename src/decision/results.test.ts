@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { workshop } from '../../test/decision/workshop.ts'
 import { TableTop } from '../testing/table-top.ts'
+import { checkAgainst } from './schema-check.ts'
 
 function tool() {
   const t = new TableTop(workshop)
@@ -89,6 +90,50 @@ const odds = odd.lifecycle({
     },
   },
   heal: { Trying: { status: 'Bad' } },
+})
+
+const judged = (validate: (value: unknown) => unknown) =>
+  ({ '~standard': { version: 1, vendor: 'test', validate, types: undefined } }) as never
+
+describe('19 schemas of others', () => {
+  test('19 faults are told with where they are; paths may be names or segments with a key', () => {
+    const issues = [
+      { message: 'bad', path: ['a', { key: 0 }, 'b'] },
+      { message: 'worse', path: [] },
+      { message: 'worst' },
+    ]
+    expect(
+      checkAgainst(
+        judged(() => ({ issues })),
+        1,
+      ),
+    ).toEqual({
+      value: null,
+      faults: ['a.0.b: bad', 'worse', 'worst'],
+    })
+    expect(
+      checkAgainst(
+        judged((value) => ({ value })),
+        1,
+      ),
+    ).toEqual({ value: 1, faults: null })
+  })
+
+  test('19 one that throws, or lets wait, refuses', () => {
+    const throwing = judged(() => {
+      throw new Error('no idea')
+    })
+    expect(checkAgainst(throwing, 1)).toEqual({ value: null, faults: ['the schema threw: no idea'] })
+    expect(
+      checkAgainst(
+        judged(() => Promise.resolve({ value: 1 })),
+        1,
+      ),
+    ).toEqual({
+      value: null,
+      faults: ['the schema validates asynchronously, which a lifecycle cannot wait for'],
+    })
+  })
 })
 
 describe('18 functions that throw', () => {

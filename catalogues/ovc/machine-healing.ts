@@ -13,6 +13,20 @@ const asked = {
   probe: { power: { ...unlessMissing, unknown: { status: 'HALTED', set: { verified: false } } } },
 } as const
 
+/** It moves nowhere any more. */
+const stays = { target: null } as const
+const askedWhere = {
+  probe: {
+    power: {
+      running: { status: 'RUNNING', link: stays },
+      halted: { status: 'HALTED', set: { verified: true }, link: stays },
+      paused: { status: 'PAUSED', link: stays },
+      missing: { status: 'ERROR', link: stays },
+      unknown: { status: 'HALTED', set: { verified: false }, link: stays },
+    },
+  },
+} as const
+
 const disksBack = { disks: { from: ['DELETING_ATTACHED_DISK', 'TOBEDELETED'], to: 'ASSIGNED' } } as const
 
 export const healMachine = {
@@ -32,7 +46,7 @@ export const healMachine = {
   CLONING: { like: 'STOPPING' },
   RESIZING: { like: 'STOPPING' },
   CREATING_TEMPLATE: { like: 'STOPPING' },
-  MIGRATING: { like: 'STOPPING' },
+  MIGRATING: askedWhere,
   DELETING: [
     { when: wasModel, status: 'VIRTUAL', move: disksBack, attempt: 'delete' }, // G6
     { status: 'HALTED', move: disksBack, attempt: 'delete' },

@@ -77,6 +77,19 @@ describe('node and stack', () => {
     expect(t.refused(t.asking('ovc.node/n2', 'maintain')).code).toBe('rule_breached')
   })
 
+  test.each(['running', 'halted', 'paused', 'missing', 'unknown'])(
+    'a machine whose move was cut, and that is found %s, moves nowhere any more',
+    (answer) => {
+      const t = new CloudTable()
+      t.put('machine', 'm', 'RUNNING', { links: { node: 'n' } })
+      t.request('m', 'migrate', { node: 'n2' })
+      expect(t.get('m').links).toMatchObject({ target: t.get('ovc.node/n2').no })
+      t.heal('m')
+      t.answered('m', answer)
+      expect([t.get('m').run, t.get('m').links]).toEqual([null, { node: t.get('ovc.node/n').no }])
+    },
+  )
+
   test('a firewall is moved only to a node that there is and that takes machines, and shows where to', () => {
     const t = new CloudTable()
     expect(t.refused(t.asking('c', 'migrate', { node: 'nowhere' }))).toMatchObject({

@@ -6,6 +6,7 @@ import { useEffect, useRef, useState } from 'react'
 import { api, isMissing, useCall, useLooksFurther, type Resource } from '../api.ts'
 import { useLifecycle } from '../lifecycle.ts'
 import { Empty, Loading, PageHead, Problem, useSettled, useTitle } from '../parts/bits.tsx'
+import { ApproveAll } from '../parts/approve-all.tsx'
 import { ColumnChooser, gridOf, useColumns, type Column } from '../parts/columns.tsx'
 import { CreateButton, whyNotCreated } from '../parts/create.tsx'
 import { BulkButton } from '../parts/bulk-dialog.tsx'
@@ -78,6 +79,10 @@ export default function Resources() {
         }
       >
         <ColumnChooser lifecycle={type === '' ? undefined : lifecycle} columns={columns} />
+        {/* What is approved knows no other filter. */}
+        {stuck && type !== '' && Object.keys(asked).every((one) => ['stuck', 'status', 'kind'].includes(one)) && (
+          <ApproveListed type={type} status={status} />
+        )}
         {type !== '' && (
           <BulkButton
             filter={{
@@ -115,6 +120,12 @@ export default function Resources() {
       )}
     </>
   )
+}
+
+function ApproveListed({ type, status }: { readonly type: string; readonly status: string }) {
+  const preview = useCall('previewHealing', { query: { pageSize: 500 } }, { everyMs: 5_000 }).data
+  if (preview === undefined || status.includes(',')) return null
+  return <ApproveAll of={preview} only={{ type, ...(status === '' ? {} : { status }) }} />
 }
 
 /** Nothing was found: because there is nothing yet, or because of the filters. */

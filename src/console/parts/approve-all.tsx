@@ -7,15 +7,18 @@ import { ActButton } from './act.tsx'
 /** Where all that waits is listed, it is done only if it is still as many. */
 export function ApproveAll(given: {
   readonly of: AnswerOf<'previewHealing'>
-  /** Only of this type, in this status. */
-  readonly only?: { readonly type: string; readonly status: string }
+  /** Only of this type; in this status, where it is given. */
+  readonly only?: { readonly type: string; readonly status?: string }
 }) {
   const { only } = given
   const { items, nextPageToken } = given.of
   const refusal = useRefusal('override')
   const waiting = items.filter(
     ({ mode, acts, resource, status }) =>
-      mode === 'approve' && acts && (only === undefined || (resource.type === only.type && status === only.status)),
+      mode === 'approve' &&
+      acts &&
+      (only?.type ?? resource.type) === resource.type &&
+      (only?.status ?? status) === status,
   ).length
   if (waiting < 2) return null
   const expected = nextPageToken === null ? waiting : undefined
@@ -25,7 +28,7 @@ export function ApproveAll(given: {
       refusal={refusal}
       act={{
         route: 'approveAllHealing',
-        title: `Approve all ${only === undefined ? 'that waits' : `${only.type} in ${only.status} that wait`} for approval`,
+        title: `Approve all ${only === undefined ? 'that waits' : `${only.type}${only.status === undefined ? '' : ` in ${only.status}`} that wait`} for approval`,
         does: 'Heal all of them',
         reason: 'needed',
         words: (
@@ -40,7 +43,8 @@ export function ApproveAll(given: {
         cli: ({ reason }) =>
           asCli(
             'healing approve',
-            ...(only === undefined ? [] : [word(only.type), '--status', word(only.status)]),
+            ...(only === undefined ? [] : [word(only.type)]),
+            ...(only?.status === undefined ? [] : ['--status', word(only.status)]),
             ...(expected === undefined ? [] : [`--expect ${expected}`]),
             '--reason',
             word(reason),

@@ -26,7 +26,7 @@ export function BulkButton(given: { readonly filter: Filter; readonly total: num
     (given.disabled ? 'What is stuck is healed, not changed in bulk.' : given.total === 0 ? 'Nothing fits.' : null)
   return (
     <AskButton refusal={refusal} onClick={() => open((shown) => <BulkDialog filter={given.filter} {...shown} />)}>
-      Bulk over {given.total.toLocaleString('en')} ...
+      {given.disabled ? 'Bulk ...' : `Bulk over ${given.total.toLocaleString('en')} ...`}
     </AskButton>
   )
 }

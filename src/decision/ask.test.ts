@@ -255,6 +255,72 @@ describe('10 ask', () => {
     expect(t.get('p').status).toBe('CONFIRMED')
   })
 
+  test('10 an end whose message was lost is told with how it ended, when it is asked for again', () => {
+    const lost = (end: (t: TableTop) => void) => {
+      const t = shop(['a', 'Busy'])
+      t.request('s', 'close')
+      const again = t.askFor(t.get('s'), t.call('s', 'a'))
+      end(t)
+      expect(t.status('s')).toBe('Closing')
+      t.ok(again)
+      return t.get('s')
+    }
+    const jammed = { kind: 'failed', code: 'x', reason: 'jammed', terminal: true } as const
+    const failed = lost((t) => t.decideOne(t.ending('a', jammed)))
+    expect(failed).toMatchObject({ status: 'Open', description: 'Not closed: a: stop failed: jammed' })
+    const silent = lost((t) => {
+      t.decideOne(t.ending('a', jammed))
+      t.resources.set(t.get('a').no, { ...t.get('a'), description: '' })
+    })
+    expect(silent.description).toBe('Not closed: a: its run ended failed')
+    const done = lost((t) => t.decideOne(t.ending('a', { kind: 'done', result: null })))
+    expect(done).toMatchObject({ status: 'Closing', run: { step: 1, code: '', reasons: [] } })
+    // Put elsewhere by hand since, the record of the run is what counts.
+    const moved = lost((t) => {
+      t.decideOne(t.ending('a', { kind: 'done', result: null }))
+      t.ok({ kind: 'setStatus', no: t.get('a').no, status: 'Bad', reason: 'x', by: 'ann' })
+    })
+    expect(moved).toMatchObject({ run: { step: 1 } })
+  })
+
+  test('10 a step that asks is skipped with what it asked for; the code says whether it was refused or failed', () => {
+    const t = shop(['a', 'Busy'])
+    t.request('s', 'close')
+    t.ok({ kind: 'skipStep', no: t.get('s').no, by: 'ann', reason: 'leave it' })
+    expect(t.get('a')).toMatchObject({ status: 'Bad', description: expect.stringContaining('skipped: leave it') })
+    expect(t.owedBy('s')).toEqual(['lock'])
+    const failed = shop(['a', 'Busy'], ['b', 'Busy'])
+    failed.request('s', 'close')
+    failed.failed('a', 'jammed')
+    expect(failed.lastEvent('s')).toMatchObject({ kind: 'itemFailed', detail: { code: 'ask_failed', left: 1 } })
+    const refused = shop(['a', 'Busy'], ['b', 'Busy'])
+    refused.asks = false
+    const { begun, resource } = refused.request('s', 'close')
+    const item = { no: refused.get('a').no, begun: 0 }
+    const told = { kind: 'relatedRunEnded', no: resource.no, begun, item, outcome: 'refused', reason: 'no' } as const
+    expect(refused.refused({ ...told, begun: begun + 1 }).code).toBe('step_not_waiting')
+    expect(refused.refused({ ...told, no: 99 }).code).toBe('step_not_waiting')
+    refused.ok(told)
+    expect(refused.lastEvent('s')).toMatchObject({ kind: 'itemFailed', detail: { code: 'ask_refused', reason: 'no' } })
+  })
+
+  test('10 only what it asked for itself is withdrawn with it', () => {
+    const t = shop(['a', 'Busy'])
+    t.asks = false
+    t.request('s', 'close')
+    const ask = t.askFor(t.get('s'), t.call('s', 'a'))
+    t.request('a', 'stop')
+    t.request('a', 'stop')
+    t.ok(ask)
+    t.ok({ kind: 'cancelRun', no: t.get('s').no, by: 'ann', reason: 'stay open' })
+    expect(t.get('a').queue).toMatchObject([{ operation: 'stop', by: 'ann' }])
+    expect(t.lastEvent('a')).toMatchObject({ kind: 'dropped', begun: 0, detail: { reason: expect.any(String) } })
+    const asker = { no: t.get('s').no, begun: 2 }
+    const cancel = { kind: 'cancelRun', no: t.get('a').no, askedBy: asker, by: 'x', reason: 'x' } as const
+    expect(t.refused(cancel).code).toBe('run_not_found')
+    expect(t.get('a').run).toMatchObject({ operation: 'stop' })
+  })
+
   test('10 a round of trying again asks anew', () => {
     const t = new TableTop(workshop)
     t.create('w.site', 's')

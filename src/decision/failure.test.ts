@@ -486,6 +486,19 @@ describe('again, as a driver says it', () => {
     })
   })
 
+  test('4 a step that shows another status begins its time there; the history tells what came of the one before', () => {
+    const t = table('bake', 'mix')
+    const before = t.get('c')
+    t.advance(7)
+    t.done('c', { sweet: true })
+    expect(t.get('c')).toMatchObject({ status: 'Baking', since: t.now, revision: before.revision + 1 })
+    expect(t.lastEvent('c').detail).toEqual({ step: 'taste', next: 'heat', result: { sweet: true } })
+    t.done('c')
+    expect(t.get('c').since).toBe(t.now)
+    expect(t.lastEvent('c').detail).toEqual({ step: 'heat', next: 'decorate' })
+    expect(t.get('c').run!.results).toEqual({ taste: { sweet: true } })
+  })
+
   test('4 undoing and probing have a deadline of their own; what does not answer by then has not answered', () => {
     const undoing = table('bake', 'mix', 'taste')
     undoing.failed('c', 'cold')

@@ -250,6 +250,30 @@ describe('9 forEach', () => {
     expect(t.get('s').run!.items!.map(({ no }) => t.get(no).id)).toEqual(['b', 'c'])
   })
 
+  test('9 where nothing is left to go over when it is tried again, it goes on at once, and says what failed', () => {
+    const t = new TableTop(workshop)
+    t.create('w.site', 's')
+    t.place('w.tool', 'a', 'Idle', { parent: { no: t.get('s').no } })
+    t.request('s', 'delete')
+    t.done('s')
+    t.ok({ kind: 'setStatus', no: t.get('a').no, status: 'Gone', reason: 'stolen', by: 'ann' })
+    t.failed('s', 'nailed', { item: 'a' })
+    expect(t.owedBy('s')).toEqual(['tear'])
+    expect(t.get('s')).toMatchObject({ description: 'delete failed: a: nailed', run: { dueAt: 0, items: null } })
+  })
+
+  test('9 items that wait are retried at once by whoever asks for it', () => {
+    const t = clearing('a', 'b')
+    const { no } = t.get('s')
+    expect(t.refused({ kind: 'retryRun', no, by: 'ann' }).code).toBe('run_not_parked')
+    t.failed('s', 'dirt', { item: 'a', terminal: false })
+    t.ok({ kind: 'retryRun', no, by: 'ann' })
+    expect(t.call('s', 'a')).toMatchObject({ dueAt: 0, name: { attempt: 1 } })
+    t.failed('s', 'dirt', { item: 'a', terminal: false })
+    t.now = t.call('s', 'a').dueAt
+    expect(t.refused({ kind: 'retryRun', no, by: 'ann' }).code).toBe('run_not_parked')
+  })
+
   test('9 the undo of a step over many is one call with all of them in its results', () => {
     const t = new TableTop(workshop)
     t.create('w.tool', 'x', { parent: shopFor(t), input: { parts: [1, 2] } })

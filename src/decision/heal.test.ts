@@ -418,6 +418,21 @@ describe('11 with its owner, unowned, by probe, by its row', () => {
     expect(only.get('a')).toMatchObject({ run: { operation: 'delete', parked: null } })
   })
 
+  test('11 a healing is not cancelled or skipped; one that waits for its next probe is asked at once', () => {
+    const t = tool('Stopping')
+    t.heal('a', 'unowned')
+    const { no } = t.get('a')
+    expect(t.refused({ kind: 'cancelRun', no, by: 'ann', reason: 'x' }).code).toBe('operation_not_allowed')
+    expect(t.refused({ kind: 'skipStep', no, by: 'ann', reason: 'x' }).code).toBe('operation_not_allowed')
+    t.failed('a', 'no route')
+    expect(t.get('a').run!.dueAt).toBeGreaterThan(t.now)
+    t.ok({ kind: 'retryRun', no, by: 'ann' })
+    expect(t.get('a')).toMatchObject({
+      heals: 1,
+      run: { phase: 'healProbe', probes: 1, dueAt: 0, deadlineAt: t.now + 60_000, progressAt: 0 },
+    })
+  })
+
   test('11 a person may heal what is parked or not found stuck by itself', () => {
     const t = site()
     t.request('s', 'close')

@@ -195,6 +195,30 @@ describe('18 ledger', () => {
     t.create('w.site', 's')
     t.create('w.tool', 'x', { parent: { no: t.get('s').no }, input: { parts: [1, 2] } })
     t.done('x')
+    expect(t.children(t.get('x').no)[0]).toEqual({
+      no: 3,
+      id: '~2.parts.1-1-0',
+      type: 'w.part',
+      tenant: 'default',
+      name: null,
+      parent: t.get('x').no,
+      links: {},
+      status: 'Loose',
+      description: '',
+      properties: { size: 1 },
+      revision: 1,
+      epoch: 1,
+      since: t.now,
+      createdAt: t.now,
+      run: null,
+      holder: null,
+      queue: [],
+      ledger: [],
+      timers: {},
+      heals: 0,
+      last: 0,
+    })
+    expect(t.lastEvent(3)).toMatchObject({ kind: 'added', begun: 0, detail: { with: 'w.tool x' } })
     expect(t.children(t.get('x').no).map(({ id, properties }) => [id, properties['size']])).toEqual([
       ['~2.parts.1-1-0', 1],
       ['~2.parts.1-1-1', 2],

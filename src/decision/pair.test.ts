@@ -28,6 +28,26 @@ const follows = follow.relations({ leader: { pair: lead } }).lifecycle({ heal: {
 const others = other.relations({ follower: { pair: stranger } }).lifecycle({ operations: create, heal: {} })
 const strangers = stranger.relations({ leader: { pair: other } }).lifecycle({ heal: {} })
 
+const moving = {
+  properties: z.object({}),
+  statuses: { ...on, transitional: { Rising: 'Rises.', Turning: 'Turns.' } },
+} as const
+const mover = resourceType('t.mover', moving)
+const shadow = resourceType('t.shadow', moving)
+const backToOff = { Rising: { status: 'Off' }, Turning: { status: 'Off' } } as const
+const movers = mover.relations({ shadow: { pair: shadow } }).lifecycle({
+  operations: {
+    create: {
+      from: [],
+      steps: { rise: { during: 'Rising' }, turn: { during: 'Turning' } },
+      to: 'On',
+      onFailure: 'Off',
+    },
+  },
+  heal: backToOff,
+})
+const shadows = shadow.relations({ mover: { pair: mover } }).lifecycle({ heal: backToOff })
+
 describe('13 pairs', () => {
   test('13 the follower is created with its leader, under the same id, and shares every status', () => {
     const t = racks()
@@ -111,6 +131,20 @@ describe('13 pairs', () => {
     expect(
       t.refused({ kind: 'importResource', type: 't.follow', id: 'x', status: 'On', properties: {}, by: 'ann' }).code,
     ).toBe('follower_of_pair')
+  })
+
+  test('13 it follows from step to step, too', () => {
+    const t = new TableTop([movers, shadows])
+    t.create('t.mover', 'm')
+    const twins = ['t.mover/m', 't.shadow/m'] as const
+    expect(t.statuses(...twins)).toEqual(['Rising', 'Rising'])
+    t.advance(5)
+    t.done('t.mover/m')
+    expect(t.statuses(...twins)).toEqual(['Turning', 'Turning'])
+    expect(t.get('t.shadow/m').since).toBe(t.now)
+    expect(t.lastEvent('t.shadow/m')).toMatchObject({ kind: 'moved', begun: 0, detail: { with: 't.mover m' } })
+    t.done('t.mover/m')
+    expect(t.statuses(...twins)).toEqual(['On', 'On'])
   })
 
   test('13 found different, the follower takes the status of a leader that is settled', () => {

@@ -425,6 +425,29 @@ const lids = lid.relations({ box: { parent: box } }).lifecycle({
   heal: { Turning: { status: 'Off' } },
 })
 
+const dwelling = { properties: z.object({}), statuses: { stable: { Lived: 'Lived in.', Shut: 'Shut.' } } } as const
+const estate = resourceType('t.estate', dwelling)
+const house = resourceType('t.house', dwelling)
+const room = resourceType('t.room', dwelling)
+const shut = { from: ['Lived'], steps: {}, onFailure: previous } as const
+const estates = estate.relations({ houses: { children: house }, rooms: { descendants: room } }).lifecycle({
+  begins: ['Lived'],
+  operations: {
+    close: { ...shut, to: { status: 'Shut', move: { rooms: 'Shut' } } },
+    empty: { ...shut, to: { status: 'Shut', move: { houses: 'Shut' } } },
+  },
+  heal: {},
+})
+const houses = house.relations({ estate: { parent: estate }, rooms: { children: room } }).lifecycle({
+  begins: ['Lived'],
+  heal: {},
+})
+const rooms = room.relations({ house: { parent: house } }).lifecycle({
+  begins: ['Lived'],
+  moves: [{ from: ['Lived'], to: 'Shut', by: 'house' }],
+  heal: {},
+})
+
 describe('8 which a move takes', () => {
   const open = (...statuses: string[]) => {
     const t = new TableTop([boxes, lids])
@@ -474,6 +497,18 @@ describe('8 which a move takes', () => {
     expect(t.lastEvent('lid0')).toMatchObject({ kind: 'moved', from: 'Turning', to: 'Turning', begun: 0 })
     t.done('lid0')
     expect(t.status('lid0')).toBe('On')
+  })
+
+  test('8 whoever moves what is far below it is let in by what their parent may do, and by nobody else', () => {
+    const t = new TableTop([estates, houses, rooms])
+    const { no } = t.place('t.estate', 'e', 'Lived')
+    const house = t.place('t.house', 'h', 'Lived', { parent: { no } })
+    t.place('t.room', 'r', 'Lived', { parent: { no: house.no } })
+    t.request('e', 'close')
+    expect(t.statuses('e', 'h', 'r')).toEqual(['Shut', 'Lived', 'Shut'])
+    t.place('t.estate', 'f', 'Lived')
+    t.place('t.house', 'g', 'Lived', { parent: { no: t.get('f').no } })
+    expect(t.refused(t.asking('f', 'empty')).message).toContain('t.house declares no such move')
   })
 
   test('8 a move that is no edge of the other is a defect: a request is rejected whole, a run is failed by its answer', () => {

@@ -36,6 +36,17 @@ describe('15 arming', () => {
     }
   })
 
+  test('15 also by a step: where the next one shows another status, its timers are armed and those before are not', () => {
+    const t = new TableTop([kettles])
+    t.create('t.kettle', 'k')
+    expect(t.get('k')).toMatchObject({ status: 'Filling', timers: { spill: t.now + 60_000 } })
+    t.advance(5)
+    t.done('k')
+    expect(t.get('k')).toMatchObject({ status: 'Boiling', timers: { whistle: t.now + 120_000 } })
+    t.done('k')
+    expect(t.get('k')).toMatchObject({ status: 'Hot', timers: {} })
+  })
+
   test('15 a time that is no time is none; a change of what it does not look at leaves it as it is', () => {
     const t = new TableTop([clocks])
     for (const at of ['soon', null])
@@ -107,6 +118,30 @@ const alarms = alarm.lifecycle({
     hush: { from: ['Loud'], steps: {}, to: 'Quiet', onFailure: 'Dead' },
   },
   heal: { Setting: { status: 'Quiet' }, Ringing: { status: 'Loud' } },
+})
+
+const kettle = resourceType('t.kettle', {
+  properties: z.object({}),
+  statuses: {
+    stable: { Hot: 'Hot.' },
+    transitional: { Filling: 'Filled.', Boiling: 'Boils.' },
+    failed: { Dry: 'Dry.' },
+  },
+})
+const kettles = kettle.lifecycle({
+  timers: {
+    spill: { in: ['Filling'], after: '1m', ask: 'create' as never },
+    whistle: { in: ['Boiling'], after: '2m', ask: 'create' as never },
+  },
+  operations: {
+    create: {
+      from: [],
+      steps: { fill: { during: 'Filling' }, boil: { during: 'Boiling' } },
+      to: 'Hot',
+      onFailure: 'Dry',
+    },
+  },
+  heal: { Filling: { status: 'Dry' }, Boiling: { status: 'Dry' } },
 })
 
 const clock = resourceType('t.clock', {

@@ -109,15 +109,15 @@ describe('1 when statuses change', () => {
   test('1 a step begins anew: attempts, doubts and words of the one before are not its own; what it says is shown meanwhile', () => {
     const t = shutDoor()
     t.request('d', 'turn')
-    t.failed('d', 'dark', { terminal: false })
-    t.heal('d', 'ownerLost', { override: true })
+    t.done('d', { isDry: true })
+    t.failed('d', 'empty can', { terminal: false })
+    t.now = t.call('d').dueAt
     t.heal('d')
     const { no, epoch } = t.get('d')
-    t.ok({ kind: 'progressReported', no, epoch, text: 'looks', by: 'worker' })
-    t.ok({ kind: 'handOver', no, epoch: t.get('d').epoch, by: 'worker' })
-    t.ok({ kind: 'claim', no, owner: 1, by: 'worker' })
+    t.ok({ kind: 'progressReported', no, epoch, text: 'drips', by: 'worker' })
+    expect(t.get('d').run).toMatchObject({ step: 1, attempt: 2, resumed: 1, uncertain: true, progress: 'drips' })
     t.advance(600_000)
-    expect(t.done('d', { isDry: false })).toMatchObject({
+    expect(t.done('d', { drops: 3 })).toMatchObject({
       description: 'It is pushed.',
       run: { step: 2, attempt: 1, rounds: 0, progress: '', progressAt: t.now + 60_000, uncertain: false, resumed: 0 },
     })

@@ -184,7 +184,10 @@ describe('10 ask', () => {
     const t = new TableTop([fleets, ships])
     t.create('t.fleet', 'f')
     for (const id of ['a', 'b', 'c']) t.create('t.ship', id, { parent: { no: t.get('f').no } })
+    t.place('t.ship', 'wreck', 'Down', { parent: { no: t.get('f').no } })
     t.request('f', 'stop')
+    // What is there already is not asked.
+    expect(t.owedBy('f')).toEqual(['stop(a)', 'stop(b)', 'stop(c)'])
     t.done('c')
     const [first, second] = [t.get('a').run!, t.get('b').run!]
     t.heal('f')
@@ -367,6 +370,18 @@ describe('10 ask', () => {
     expect(waiting.ok(ask).changes.followUps).toEqual([])
     waiting.done('a')
     expect(waiting.owedBy('s')).toEqual(['lock'])
+    const dropped = shop(['a', 'Busy'])
+    dropped.asks = false
+    dropped.request('s', 'close')
+    const asked = dropped.askFor(dropped.get('s'), dropped.call('s', 'a'))
+    dropped.request('a', 'stop')
+    dropped.ok(asked)
+    dropped.failed('a', 'jammed')
+    expect(dropped.lastEvent('a')).toMatchObject({ kind: 'dropped', begun: 0 })
+    expect(dropped.get('s')).toMatchObject({
+      status: 'Open',
+      description: expect.stringContaining('Not closed: a: Cannot stop w.tool a: it is Bad'),
+    })
   })
 
   test('10 what waits its turn is withdrawn with its asker, and a request that comes too late begins nothing', () => {

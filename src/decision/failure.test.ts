@@ -252,6 +252,13 @@ describe('4 cut calls', () => {
       status: 'Burnt',
       description: 'reheat failed: heatAgain was not done in time',
     })
+    expect(late.lastEvent('c').detail).toMatchObject({
+      step: 'heatAgain',
+      code: 'deadline_exceeded',
+      reason: 'heatAgain was not done in time',
+      probe: 'no',
+      failed: true,
+    })
   })
 
   test('5 without a probe it parks when the attempts are spent, keeps its place and blocks', () => {

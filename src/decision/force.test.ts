@@ -18,7 +18,8 @@ function built() {
 describe('17 force', () => {
   test('17 it needs a declaration that allows it, and a reason', () => {
     const t = built()
-    expect(t.refused(t.asking('c', 'delete', undefined, { force: true })).code).toBe('reason_required')
+    for (const reason of [undefined, '', ' '])
+      expect(t.refused(t.asking('c', 'delete', undefined, { force: true, reason })).code).toBe('reason_required')
     expect(t.refused(t.asking('c', 'scale', { counts: {} }, force))).toMatchObject({
       code: 'not_forceable',
       message: 'Cannot force scale of sahara.cluster c: only delete can be forced.',

@@ -25,8 +25,9 @@ describe('import', () => {
       epoch: 1,
       run: null,
     })
-    expect(t.get('d').ledger).toMatchObject([{ name: 'shop.database/d/disk/1', state: 'there', ref: '/dev/x' }])
-    expect(t.lastEvent('d')).toMatchObject({ kind: 'imported', from: '', to: 'Ready' })
+    const entry = { kind: 'disk', state: 'there', begun: 0, step: '', since: t.now, sweeper: 0 }
+    expect(t.get('d').ledger).toEqual([{ ...entry, name: 'shop.database/d/disk/1', ref: '/dev/x' }])
+    expect(t.lastEvent('d')).toMatchObject({ kind: 'imported', from: '', to: 'Ready', begun: 0 })
     const site = new TableTop(workshop)
     site.place('w.site', 's', 'Open', { properties: { closesAt: 7_000_000 } })
     expect(site.get('s').timers).toEqual({ closing: 7_000_000 })
@@ -42,8 +43,15 @@ describe('import', () => {
     const t = new TableTop([databases])
     t.ok(incoming)
     expect(t.refused(incoming).code).toBe('already_exists')
-    expect(t.refused({ ...incoming, id: 'e', status: 'Lost' }).code).toBe('status_unknown')
-    expect(t.refused({ ...incoming, id: 'e', properties: {} }).code).toBe('properties_invalid')
+    expect(t.refused({ ...incoming, id: 'e', status: 'Lost' })).toMatchObject({
+      code: 'status_unknown',
+      message: expect.stringContaining('It has Ready, Creating, Growing, Deleting, Broken, Gone.'),
+    })
+    expect(t.refused({ ...incoming, id: 'e', properties: {} })).toMatchObject({
+      code: 'properties_invalid',
+      message: expect.stringMatching(/^The properties of shop.database e do not fit: /),
+      details: [expect.stringMatching(/^sizeGb: /)],
+    })
     expect(t.refused({ ...incoming, type: 'no.such' }).code).toBe('type_unknown')
     expect(t.refused({ ...incoming, id: 'e', parent: { no: 1 } }).code).toBe('parent_invalid')
     expect(t.refused({ ...incoming, id: 'e', links: { x: 'y' } }).code).toBe('link_invalid')
@@ -56,6 +64,8 @@ describe('import', () => {
     const again = t.ok({ ...nameless, key: 'k' })
     expect(again.resource.no).toBe(first.resource.no)
     expect(again.changes.writes).toEqual([])
+    expect(t.key('k')).toMatchObject({ no: first.resource.no, begun: 0, at: t.now })
+    expect(t.ok({ ...incoming, id: 'keyless' }).changes.key).toBeNull()
     expect(t.refused({ ...nameless, status: 'Broken', key: 'k' }).code).toBe('key_reused')
   })
 
@@ -97,7 +107,12 @@ describe('setStatus', () => {
     const t = growing()
     expect(t.refused(set(t, 'Ready', { reason: ' ' })).code).toBe('reason_required')
     expect(t.refused(set(t, 'Lost')).code).toBe('status_unknown')
-    expect(t.refused(set(t, 'Ready', { ifRevision: 1 })).code).toBe('revision_conflict')
+    const { revision } = t.get('d')
+    expect(t.refused(set(t, 'Ready', { ifRevision: 1 }))).toMatchObject({
+      code: 'revision_conflict',
+      details: { revision },
+    })
+    t.ok(set(t, 'Ready', { ifRevision: revision }))
   })
 
   test('what is gone is gone for good; set to gone, it leaves orphans', () => {
@@ -106,6 +121,8 @@ describe('setStatus', () => {
     t.ok(set(t, 'Gone'))
     expect(t.get('d').ledger).toMatchObject([{ state: 'orphaned' }])
     expect(t.refused(set(t, 'Ready')).code).toBe('operation_not_allowed')
+    expect(t.ok(set(t, 'Gone', { reason: 'still' })).resource.description).toBe('Set to Gone by ann: still')
+    expect(t.lastEvent('d')).toMatchObject({ kind: 'statusSet', begun: 0, detail: { reason: 'still' } })
   })
 
   test('set to a transitional status it is unowned, and healed', () => {

@@ -45,6 +45,7 @@ describe('6 pre-emption', () => {
       ['accepted', begun],
     ])
     expect(t.lastEvent('c').detail).toMatchObject({ preempted: '1-1', while: 'step', next: 'refreshJobs' })
+    expect(t.eventsOf('c').at(-2)!.detail).toEqual({ by: 'delete' })
   })
 
   test('6 the interrupted call changes nothing any more; what it did is evidence', () => {

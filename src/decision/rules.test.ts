@@ -58,7 +58,7 @@ const sailors = sailor.relations({ ship: { parent: ship } }).lifecycle({
 
 const root = resourceType('t.root', {
   properties: z.object({}),
-  statuses: { stable: { Free: 'Free.', Ill: 'Ill.', ByTwigs: '-', ByLeaves: '-', ByFans: '-' } },
+  statuses: { stable: { Free: 'Free.', Ill: 'Ill.', ByTwigs: '-', ByLeaves: '-', ByFans: '-', Loved: '-' } },
 })
 const twig = resourceType('t.twig', {
   properties: z.object({ isFirst: z.boolean().default(false) }),
@@ -79,7 +79,12 @@ const roots = rooted.lifecycle({
   rules: {
     well: {
       says: 'all are well',
-      holds: { ByTwigs: { twigs: healthy }, ByLeaves: { leaves: healthy }, ByFans: { fans: healthy } },
+      holds: {
+        ByTwigs: { twigs: healthy },
+        ByLeaves: { leaves: healthy },
+        ByFans: { fans: healthy },
+        Loved: { fans: { exists: true } },
+      },
     },
   },
   heal: {},
@@ -93,6 +98,9 @@ const leaves = leaf
   .relations({ twig: { parent: twig }, others: { siblings: leaf }, friend: { link: root } })
   .lifecycle({
     begins: ['Free'],
+    operations: {
+      part: { from: ['Free'], steps: {}, to: { status: 'Free', link: { friend: null } }, onFailure: 'Ill' },
+    },
     rules: {
       well: {
         says: 'all are well',
@@ -277,6 +285,13 @@ describe('14 rules', () => {
     const { code, message } = t.refused(ill(other))
     expect([code, message]).toEqual(['rule_breached', expect.stringContaining(`${looking} would be ${status}`)])
     for (const id of ['root2', 'twig2', 'leaf2', 'twin2']) expect(t.ok(ill(id)).resource.status).toBe('Ill')
+  })
+
+  test('14 what links to another no longer is judged for whom it leaves', () => {
+    const t = grove('friend', 'Loved')
+    const { code, message } = t.refused(t.asking('leaf', 'part'))
+    expect([code, message]).toEqual(['rule_breached', expect.stringContaining('t.root friend would be Loved')])
+    expect(t.request('leaf2', 'part').resource.links).toEqual({})
   })
 
   test('14 each breach is told once, all of them together', () => {

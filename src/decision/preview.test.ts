@@ -45,24 +45,24 @@ test('where it goes on: at a step, with its probe first, with undoing', () => {
 test('where it lands: by its row, by what the driver answers, and what is attempted again then', () => {
   const t = shop('a')
   t.place('w.site', 'stray', 'Closing')
-  expect(told(t, 'stray', 'unowned').would).toBe('put to Closed')
+  expect(told(t, 'stray', 'unowned').would).toBe('put it to Closed')
   t.place('w.tool', 'x', 'Stopping', { parent: { no: t.get('s').no } })
   expect(told(t, 'x', 'unowned').would).toBe('ask the driver (spinning) what is really there, and land by its answer')
   t.request('a', 'delete')
-  expect(told(t, 'a').would).toBe('delete is attempted again (now Scrapping)')
+  expect(told(t, 'a').would).toBe('attempt delete again (now Scrapping)')
 })
 
 test('whom it moves with it, the first five by name', () => {
   const t = shop('a', 'b', 'c', 'd', 'e', 'f', 'g')
   t.request('s', 'clear')
   t.place('w.site', 'empty', 'Clearing')
-  expect(told(t, 'empty', 'unowned').would).toBe('put to Broken')
+  expect(told(t, 'empty', 'unowned').would).toBe('put it to Broken')
   expect(told(t, 's').would).toBe(
-    'put to Open, then clear is attempted again (now Clearing); w.tool a, b, c, d, e and 2 more to Packed',
+    'put it to Open, then attempt clear again (now Clearing); w.tool a, b, c, d, e and 2 more to Packed',
   )
   t.ok({ kind: 'setStatus', no: t.get('s').no, status: 'Clearing', reason: 'x', by: 'ann' })
   for (const id of ['f', 'g']) t.ok({ kind: 'setStatus', no: t.get(id).no, status: 'Bad', reason: 'x', by: 'ann' })
-  expect(told(t, 's', 'unowned').would).toBe('put to Broken; w.tool a, b, c, d, e to Idle')
+  expect(told(t, 's', 'unowned').would).toBe('put it to Broken; w.tool a, b, c, d, e to Idle')
 })
 
 const hive = resourceType('t.hive', {

@@ -40,7 +40,7 @@ export function previewHeal(plans: Plans, situation: Situation, resource: Resour
 
 function ownWords(plans: Plans, before: Resource, after: Resource, put: string | undefined): string {
   const run = after.run
-  if (run === null) return `put to ${after.status}`
+  if (run === null) return `put it to ${after.status}`
   const step = plans.get(after.type)?.operations.get(run.operation)?.steps[run.step]?.name ?? ''
   switch (run.phase) {
     case 'healProbe':
@@ -53,7 +53,7 @@ function ownWords(plans: Plans, before: Resource, after: Resource, put: string |
       return `move its related resources in chunks, then land`
     case 'step':
       if (run.begun === before.run?.begun) return `go on with ${run.operation} at ${step}`
-      return `${put === undefined || put === before.status ? '' : `put to ${put}, then `}${run.operation} is attempted again (now ${after.status})`
+      return `${put === undefined || put === before.status ? '' : `put it to ${put}, then `}attempt ${run.operation} again (now ${after.status})`
   }
 }
 

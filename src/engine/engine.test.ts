@@ -47,7 +47,7 @@ describe.each(distances)('healing with %s', (_distance, isFar) => {
     await process.clock.advance(20_000)
     expect(await statusOf(process)).toBe('Working')
     expect(await process.engine.heal.preview()).toMatchObject([
-      { id: 'b-1', mode: 'approve', acts: true, would: 'put to Ready', held: expect.stringContaining('approval') },
+      { id: 'b-1', mode: 'approve', acts: true, would: 'put it to Ready', held: expect.stringContaining('approval') },
     ])
     // Whoever is on call sees it while it waits, and not only when it was healed.
     const [incident] = await process.engine.incidents()

@@ -140,7 +140,7 @@ test('what is of one cause is folded up, and approved alone: what waits for anot
   })
   await visitor.go('/healing')
   const heap = visitor.page.locator('.rows-of > li', { hasText: /^7 opensds\.volume are Extending/ })
-  await heap.getByText('Each would').waitFor()
+  await heap.getByText('Healing would ask the driver').waitFor()
   expect(await visitor.page.getByText('heap-3').filter({ visible: true }).count()).toBe(0)
   await heap.locator('summary').focus()
   await visitor.page.keyboard.press('Enter')

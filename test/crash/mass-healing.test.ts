@@ -122,10 +122,10 @@ function toldBy(events: readonly StoredEvent[]): { readonly found: string; reado
   const found = textOf(event, 'found')
   const attempt = textOf(event, 'attempt')
   const probe = textOf(event, 'probe')
-  if (event.kind === 'healed' && attempt === '') return { found, did: `put to ${event.to}` }
+  if (event.kind === 'healed' && attempt === '') return { found, did: `put it to ${event.to}` }
   if (event.kind === 'healed') {
-    const lands = event.to === event.from ? '' : `put to ${event.to}, then `
-    return { found, did: `${lands}${attempt} is attempted again (now ${events[at + 1]!.to})` }
+    const lands = event.to === event.from ? '' : `put it to ${event.to}, then `
+    return { found, did: `${lands}attempt ${attempt} again (now ${events[at + 1]!.to})` }
   }
   if (probe !== '') return { found, did: `ask the driver (${probe}) what is really there, and land by its answer` }
   const accepted = events.slice(0, at).findLast(({ kind }) => kind === 'accepted')

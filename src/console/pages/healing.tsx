@@ -80,7 +80,7 @@ function Preview() {
                     <details>
                       <summary>
                         <b>{like.length}</b> <span className="mono">{like[0]!.resource.type}</span> are{' '}
-                        <ProposalWords one={like[0]!} each />
+                        <ProposalWords one={like[0]!} />
                       </summary>
                       <ul className="rows-of">
                         {like.map(({ resource, rule }) => (
@@ -118,9 +118,9 @@ const wordsOf = ({ resource, status, found, would, held }: Proposed) =>
 /** Those that stand in the same way, and would be healed in the same. */
 const alike = (items: readonly Proposed[]): Iterable<readonly Proposed[]> => Map.groupBy(items, wordsOf).values()
 
-const ProposalWords = ({ one, each = false }: { readonly one: Proposed; readonly each?: boolean }) => (
+const ProposalWords = ({ one }: { readonly one: Proposed }) => (
   <>
-    <b>{one.status}</b> and {foundWords[one.found]}. {each ? 'Each' : 'It'} would {one.would}.
+    <b>{one.status}</b> and {foundWords[one.found]}. {one.acts ? `Healing would ${one.would}.` : one.would}
     {one.held !== null && (
       <>
         {' '}

@@ -104,6 +104,7 @@ test('an input that is said to be the id of a resource is chosen, too; on a phon
   await visitor.go('/resources/archive.tape/copy')
   await visitor.stands('Idle')
   await visitor.click('copyFrom')
+  expect(await field('besides').evaluate((one) => one.tagName)).toBe('TEXTAREA')
   await field('volume').click()
   await options().first().waitFor()
   const { x, y, width, height } = (await page().locator('.found').filter({ visible: true }).boundingBox())!

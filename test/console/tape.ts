@@ -25,7 +25,11 @@ export const tapes = resourceType('archive.tape', {
     },
     copyFrom: {
       from: ['Idle'],
-      input: z.object({ volume: z.string().meta({ resource: 'opensds.volume' }) }),
+      input: z.object({
+        volume: z.string().meta({ resource: 'opensds.volume' }),
+        // Several of them: no single one can be chosen.
+        besides: z.array(z.string()).meta({ resource: 'opensds.volume' }).optional(),
+      }),
       steps: { wipe: { during: 'Labelling' } },
       to: 'Idle',
       onFailure: 'Doubtful',

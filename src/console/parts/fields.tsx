@@ -20,7 +20,7 @@ const kindOf = ({
   resource,
 }: Schema): 'choice' | 'resource' | 'moment' | 'number' | 'switch' | 'text' | 'json' => {
   if (choices !== undefined) return 'choice'
-  if (resource !== undefined) return 'resource'
+  if (type === 'string' && typeof resource === 'string') return 'resource'
   if (format === 'moment') return 'moment'
   if (type === 'integer' || type === 'number') return 'number'
   if (type === 'boolean') return 'switch'
@@ -136,8 +136,9 @@ export function Fields(given: {
 }) {
   const { schema, typed, onType, faults = {} } = given
   const [parent, setParent] = useState<Resource | undefined>(undefined)
-  const soughtOf = (name: string, { resource, standsIn = {}, tenant }: Schema): Sought | undefined => {
-    if (resource === undefined) return undefined
+  const soughtOf = (name: string, one: Schema): Sought | undefined => {
+    const { resource, standsIn = {}, tenant } = one
+    if (resource === undefined || kindOf(one) !== 'resource') return undefined
     const operation = typed['operation'] ?? Object.keys(standsIn)[0] ?? ''
     // What is created is of its parent's tenant.
     const tenantHere = tenant ?? (name === 'parent' ? undefined : parent?.tenant)

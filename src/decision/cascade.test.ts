@@ -75,6 +75,7 @@ const hives = hivesWith.lifecycle({
     end: {
       from: ['*'],
       ifBusy: 'preempt',
+      force: '1s',
       steps: { burn: { during: 'Ending' } },
       to: { status: 'Gone', move: { bees: 'Dead' } },
       onFailure: { again: '1m' },
@@ -154,6 +155,31 @@ describe('12 cascades', () => {
     t.ok(told)
     expect(t.refused(told).code).toBe('fenced')
     expect(countIn(t, 'Out')).toBe(2 * cascadeLimit)
+  })
+
+  test('12 the end says how it came about: forced, cancelled, failed', () => {
+    const ended = (begin: (t: TableTop) => void) => {
+      const t = hiveWith(cascadeLimit + 1)
+      begin(t)
+      expect(t.get('h').run!.phase).toBe('cascade')
+      t.done('h')
+      return t
+    }
+    const forced = ended((t) => {
+      t.request('h', 'end', undefined, { force: true, reason: 'wasps' })
+      t.done('h')
+    })
+    expect(forced.ended.at(-1)).toMatchObject({ operation: 'end', outcome: 'forced' })
+    const cancelled = ended((t) => {
+      t.request('h', 'smoke')
+      t.ok({ kind: 'cancelRun', no: t.get('h').no, by: 'ann', reason: 'rain' })
+    })
+    expect(cancelled.ended.at(-1)).toMatchObject({ operation: 'smoke', outcome: 'cancelled' })
+    expect(cancelled.lastEvent('h').detail).toEqual({
+      cascade: true,
+      operation: 'smoke',
+      description: 'They are out: cancelled by ann: rain',
+    })
   })
 
   test('12 a crash between chunks is healed by going on; what is there already is not moved again', () => {

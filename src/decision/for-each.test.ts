@@ -176,8 +176,11 @@ describe('9 forEach', () => {
     const force = { force: true, reason: 'now' }
     const t = library(1, 2)
     t.request('s', 'dust', undefined, force)
+    expect(t.get('s').run).toMatchObject({ progressAt: 0, deadlineAt: t.now + 5_000 })
     t.done('s', { grams: 1 }, 'b0')
     expect(t.get('s').run!.progressAt).toBe(0)
+    t.heal('s')
+    expect(t.get('s').run).toMatchObject({ progressAt: 0, deadlineAt: t.now + 5_000 })
     t.done('s', { grams: 1 }, 'b1')
     expect(t.get('s').ledger).toMatchObject([{ state: 'there' }])
     const torn = library(1, 2)

@@ -317,8 +317,15 @@ describe('11 with its owner, unowned, by probe, by its row', () => {
       properties: cloud,
     })
     const first = t.request('i', 'delete', { reason: 'old' })
+    const acceptedAt = t.now
+    t.advance(9)
     t.heal('i')
-    expect(t.endedRun(t.get('i').no, first.begun)).toMatchObject({ outcome: 'healed', status: 'CREATED' })
+    expect(t.endedRun(t.get('i').no, first.begun)).toMatchObject({
+      outcome: 'healed',
+      status: 'CREATED',
+      acceptedAt,
+      endedAt: t.now,
+    })
     expect(t.get('i').run).toMatchObject({
       operation: 'delete',
       input: { reason: 'old' },

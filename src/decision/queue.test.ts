@@ -6,15 +6,16 @@ import { workshop } from '../../test/decision/workshop.ts'
 import { TableTop } from '../testing/table-top.ts'
 
 const press = resourceType('t.press', {
-  properties: z.object({}),
+  properties: z.object({ isOld: z.boolean().default(false) }),
   statuses: {
     stable: { Idle: 'Idle.' },
     transitional: { Pressing: 'Presses.' },
-    failed: { Jammed: 'Jammed.' },
+    failed: { Jammed: 'Jammed.', Burst: 'Burst.' },
     terminal: { Gone: 'Gone.' },
   },
 })
 const presses = press.lifecycle({
+  rules: { whole: { says: 'none of ours bursts', holds: { Burst: { isOld: true } } } },
   operations: {
     create: { from: [], steps: {}, to: 'Idle', onFailure: 'Jammed' },
     print: {
@@ -27,6 +28,7 @@ const presses = press.lifecycle({
       onFailure: 'Jammed',
     },
     clean: { from: ['Idle'], steps: { wipe: { during: 'Pressing' } }, to: 'Idle', onFailure: 'Jammed' },
+    burst: { from: ['Idle'], ifBusy: 'queue', steps: {}, to: 'Burst', onFailure: 'Jammed' },
     scrap: {
       from: ['Idle'],
       ifBusy: 'queue',
@@ -205,6 +207,15 @@ describe('16 queue', () => {
     const text = 'A function of the declaration threw (there is oil): no idea'
     expect(t.lastEvent('p')).toMatchObject({ kind: 'dropped', detail: { operation: 'oil', reason: text } })
     expect(t.incidents).toMatchObject([{ no: t.get('p').no, kind: 'declaration_defect', status: 'Idle', text }])
+  })
+
+  test('16 of one that a rule forbids nothing is left but that it was dropped', () => {
+    const t = busyPress()
+    t.request('p', 'burst')
+    const { changes } = t.ok(t.ending('p', { kind: 'done', result: null }))
+    expect(changes.ended.map(({ operation }) => operation)).toEqual(['print'])
+    expect(changes.events.map(({ kind }) => kind)).toEqual(['landed', 'dropped'])
+    expect(t.get('p')).toMatchObject({ status: 'Idle', run: null, queue: [] })
   })
 
   test('16 what removes is served as a delete when its turn comes', () => {

@@ -6,8 +6,6 @@ import type { Draft } from './draft.ts'
 import type { No, Resource } from './state.ts'
 
 export interface Breach {
-  readonly no: No
-  readonly rule: string
   readonly words: string
 }
 
@@ -61,8 +59,6 @@ function judge(
     const view = new View(draft, plan, resource)
     if (rows.some((row) => holds(draft, resource, row, view))) continue
     ;(breaches ??= []).push({
-      no: resource.no,
-      rule: rule.name,
       words: `${resource.type} ${resource.id} would be ${resource.status}, which needs that ${rows.map((row) => row.words).join('; or that ')} (rule ${rule.name}: ${rule.says})`,
     })
   }

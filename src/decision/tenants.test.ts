@@ -16,7 +16,7 @@ const houses = house.relations({ lamps: { children: lamp } }).lifecycle({
   operations: { create: { from: [], steps: {}, to: 'Stands', onFailure: 'Gone' } },
   heal: {},
 })
-const lamps = lamp.relations({ house: { parent: house }, beside: { link: house } }).lifecycle({
+const lamps = lamp.relations({ house: { parent: house }, beside: { link: house }, under: { link: house } }).lifecycle({
   operations: {
     create: { from: [], steps: {}, to: 'Shines', onFailure: 'Gone' },
     carry: {
@@ -37,7 +37,8 @@ function street(): TableTop {
   const t = new TableTop([houses, lamps])
   for (const tenant of ['red', 'blue'])
     t.ok({ ...asked, type: 't.house', id: `${tenant}-house`, tenant, create: { properties: {} } })
-  t.ok({ ...asked, type: 't.lamp', id: 'lamp', tenant: 'red', create: { parent: parentOf('red-house') } })
+  const create = { parent: parentOf('red-house'), links: { under: 'red-house' } }
+  t.ok({ ...asked, type: 't.lamp', id: 'lamp', tenant: 'red', create })
   return t
 }
 
@@ -66,6 +67,7 @@ test('a resource of another tenant in the input of an operation, where it links'
   expect(alike(t, (id) => carrying(id, 'red'))).toBe('link_invalid')
   // Who works in all tenants may.
   expect(t.ok(carrying('blue-house')).resource.status).toBe('Carried')
+  expect(t.get('lamp').links).toEqual({ beside: t.get('blue-house').no, under: t.get('red-house').no })
 })
 
 test('what comes in', () => {

@@ -41,6 +41,12 @@ const scoresName = 'healing scoreboard'
 /** Other processes change the same record: it is read and changed again so often. */
 const triesMax = 20
 
+interface Read {
+  readonly value: JsonObject
+  readonly version: number
+  readonly isDamaged: boolean
+}
+
 export class HealingPolicy {
   readonly #store: Store
   readonly #clock: Clock
@@ -61,6 +67,12 @@ export class HealingPolicy {
   /** Reads what people have set; once per pass. */
   async load(): Promise<void> {
     const [modes, breakers] = await Promise.all([this.#read('modes'), this.#read('breakers')])
+    // Somebody may have switched healing off there: until they are set anew, nothing is healed.
+    if (modes.isDamaged || breakers.isDamaged)
+      throw new HomeostatError(
+        'store_corrupt',
+        `The ${modes.isDamaged ? 'modes' : 'breakers'} of healing are damaged in the store. Set one of them anew, and look at the others.`,
+      )
     this.#modes = modes.value
     this.#breakers = breakers.value
   }
@@ -183,11 +195,11 @@ export class HealingPolicy {
     if (breaker === null) this.#recent.delete(type)
   }
 
-  async #read(name: Switches): Promise<{ readonly value: JsonObject; readonly version: number }> {
+  async #read(name: Switches): Promise<Read> {
     const found = await this.#store.record(recordKind, name)
-    if (found !== null) return { value: asObject(found.value), version: found.version }
+    if (found !== null) return { value: asObject(found.value), version: found.version, isDamaged: found.value === null }
     // Until it is changed for the first time it is where it was before there were records.
-    return { value: asObject(await this.#store.setting(`healing ${name}`)), version: 0 }
+    return { value: asObject(await this.#store.setting(`healing ${name}`)), version: 0, isDamaged: false }
   }
 
   async #switch(name: Switches, change: (old: JsonObject) => JsonObject, beside: Beside): Promise<JsonObject> {

@@ -5,6 +5,8 @@
 //   live   -> lost   the store refused a beat, or the lease may have lapsed without an answer: `onLost`, once
 //   live   -> ended  stopped: it says goodbye to the store
 // Shortly before the lease can lapse `mayStart` is already false: nothing new is begun in the last part of it.
+import { HomeostatError } from '../base/errors.ts'
+import { blocks } from '../base/number-blocks.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Incarnation } from '../decision/state.ts'
 import type { Heartbeat, Store } from '../store/store.ts'
@@ -22,6 +24,10 @@ export interface LeaseOptions {
 /** Renewed this often within a lease; the last fraction of a lease is too late to begin anything. */
 const beatsPerLease = 3
 const marginPerLease = 5
+
+/** Resources are numbered from the number of who makes them. */
+const noMoreNumbers = (no: number): string =>
+  `The store counts ${no} starts of workers, more than there are numbers for: its counter is damaged. Restore a back-up.`
 
 export class LeaseKeeper {
   readonly #options: LeaseOptions
@@ -45,6 +51,7 @@ export class LeaseKeeper {
     const { store, clock, name, leaseMs } = this.#options
     this.#sentAt = clock.monotonic()
     this.#no = await store.register({ name, leaseMs, now: clock.now() })
+    if (this.#no >= blocks) throw new HomeostatError('store_corrupt', noMoreNumbers(this.#no))
     this.#state = 'live'
     if (store.keepBeating) this.#heartbeat = store.keepBeating({ no: this.#no, leaseMs })
     this.#plan()

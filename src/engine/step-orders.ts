@@ -117,17 +117,20 @@ export class StepOrders {
     return records.length === 0 || (await store.commit({ ...emptyBatch, records })).committed
   }
 
-  #claimedAgainst({ value }: StoredRecord, plans: Plans): string[] {
-    return (value as unknown as Claim).flatMap(([type, orders]) => {
+  #claimedAgainst(record: StoredRecord, plans: Plans): string[] {
+    return ((listOf(record) ?? []) as Claim).flatMap(([type, orders]) => {
       const plan = plans.get(type)
       return plan !== undefined && differencesOf(plan, orders).length > 0 ? [type] : []
     })
   }
 
   #orders(type: string): Orders | undefined {
-    return this.#records.get(type)?.value as Orders | undefined
+    return listOf(this.#records.get(type)) as Orders | undefined
   }
 }
+
+/** What is damaged counts as never written. */
+const listOf = (record: StoredRecord | undefined): unknown => (Array.isArray(record?.value) ? record.value : undefined)
 
 const stepsIn = (orders: Orders | undefined, operation: string): readonly string[] =>
   orders?.find(([name]) => name === operation)?.[1] ?? []

@@ -4,6 +4,7 @@
 // the command comes from that run: it can be stale then only if ownership moved on, which the commit finds. A batch goes: begin ->
 // decisions (read, apply) with loads between -> commit or rollback. Where the store takes its time, a batch departs when it is sent:
 // the next may begin, and a decision that looks at what it has written is blocked until it lands.
+import { numberIn } from '../base/number-blocks.ts'
 import type { Millis } from '../base/clock.ts'
 import type { Changes } from '../decision/decision.ts'
 import type { Ask, Situation } from '../decision/situation.ts'
@@ -61,7 +62,7 @@ export class WorkingSet implements Situation {
   isBlocked = false
 
   nextNo(): No {
-    return this.owner * 2 ** 32 + ++this.#counter
+    return numberIn(this.owner, ++this.#counter)
   }
 
   resource(no: No): Resource | null {

@@ -5,7 +5,7 @@ import type { Json } from '../base/json.ts'
 import type { Engine } from '../engine/engine.ts'
 import { changedMeanwhile } from '../engine/rejections.ts'
 import type { Permission, Role } from '../protocol/permissions.ts'
-import type { RecordChange } from '../store/store.ts'
+import type { RecordChange, StoredRecord } from '../store/store.ts'
 
 export interface TokenRecord {
   readonly id: string
@@ -163,6 +163,9 @@ interface ListOptions {
 /** Numbers in keys, so that the order of keys is that of the numbers. */
 export const padded = (n: number): string => String(n).padStart(15, '0')
 
+/** One that cannot be read counts as gone: those beside it are still wanted. */
+const isWhole = (record: StoredRecord | null): boolean => record !== null && record.value !== null
+
 export class Objects {
   readonly #engine: Engine
 
@@ -171,11 +174,12 @@ export class Objects {
   }
 
   async get<K extends Kind>(kind: K, key: string): Promise<Found<K> | null> {
-    return isKey(key) ? ((await this.#engine.record(kind, key)) as unknown as Found<K> | null) : null
+    const found = isKey(key) ? await this.#engine.record(kind, key) : null
+    return isWhole(found) ? (found as unknown as Found<K>) : null
   }
 
   async list<K extends Kind>(kind: K, options: ListOptions = {}): Promise<readonly Found<K>[]> {
-    return (await this.#engine.records(kind, options)) as unknown as readonly Found<K>[]
+    return (await this.#engine.records(kind, options)).filter(isWhole) as unknown as readonly Found<K>[]
   }
 
   /** Of keys that begin with this, in order. */
@@ -192,8 +196,8 @@ export class Objects {
   async all<K extends Kind>(kind: K, tenant: string | null = null): Promise<readonly Found<K>[]> {
     const all: Found<K>[] = []
     for (let after = ''; ;) {
-      const page = await this.list(kind, { after, limit: 1_000, tenant: tenant ?? undefined })
-      all.push(...page)
+      const page = await this.#engine.records(kind, { after, limit: 1_000, tenant: tenant ?? undefined })
+      all.push(...(page.filter(isWhole) as unknown as readonly Found<K>[]))
       if (page.length < 1_000) return all
       after = page.at(-1)!.key
     }

@@ -1,4 +1,5 @@
-// Texts that were written as JSON. One that something has damaged is left out of a list: those beside it are still wanted.
+// Texts that were written as JSON. One that something has damaged does not stop whoever reads those beside it.
+import type { Json } from '../base/json.ts'
 
 /** Those that can be read. */
 export function readable<T extends object>(texts: readonly (string | null | undefined)[]): T[] {
@@ -12,4 +13,13 @@ export function readable<T extends object>(texts: readonly (string | null | unde
     }
   }
   return found
+}
+
+/** The value of a record, which is never null; null: it is damaged. */
+export function recordValue(text: string): Json {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return null
+  }
 }

@@ -64,6 +64,7 @@ export type Guard =
 export interface StoredRecord {
   readonly kind: string
   readonly key: string
+  /** Null: it is damaged and cannot be read. */
   readonly value: Json
   /** 1 when it was made; one more with each change. */
   readonly version: number

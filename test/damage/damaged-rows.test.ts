@@ -159,6 +159,8 @@ describe.each([
       ]),
       ...Object.values(coldDamages).map((set, i) => `update resource set ${set} ${of(`cold-${i}`)}`),
       `update ${settled} set shape = 99999 ${of('lost')}`,
+      // What a start compares its declarations with.
+      `update record set value = '[["age"' where kind = 'steps' and key = 'damage.thing'`,
       // The beginning of its history: the chunk in which it was accepted, and perhaps others beside it.
       `update event set body = '[1,2' where first = 4`,
     ])

@@ -18,10 +18,10 @@ export class CommitSteps implements Iterable<Step | typeof sendNow> {
   private readonly judged: number
 
   /** `judged`: how often statuses had been judged anew when the plan was made. */
-  constructor(plan: Plan, batch: Batch, id: number, judged: number) {
+  constructor(plan: Plan, batch: Batch, id: string, judged: number) {
     this.plan = plan
     this.batch = batch
-    this.id = String(id)
+    this.id = id
     this.judged = judged
   }
 

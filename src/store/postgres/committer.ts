@@ -14,7 +14,6 @@ import { codeOf, isDeadlock, isMismatch, isUndone, translated } from './failures
 import { Abandoned, type Row } from './pipeline.ts'
 import { planOf, unknownShapes, type Plan } from './planner.ts'
 import { UnknownShape, type Shapes } from './shapes.ts'
-import { numbersOf } from './texts.ts'
 import type { Verifier } from './verifier.ts'
 import type { Wire } from './wire.ts'
 import type { Wires } from './wires.ts'
@@ -88,7 +87,8 @@ export class Committer {
 
   private async attempt(plan: Plan, batch: Batch): Promise<Outcome> {
     const { wires, handle, shapes } = this.parts
-    const id = handle * 2 ** 32 + ++this.batches
+    // A store that was restored often counts its handles in millions: more than a number can tell.
+    const id = String(BigInt(handle) * 2n ** 32n + BigInt(++this.batches))
     const steps = new CommitSteps(plan, batch, id, shapes.judged)
     const outcome = await wires.use(async (wire): Promise<Outcome | 'unknown'> => {
       const noticed = wire.noticesSeen
@@ -114,7 +114,7 @@ export class Committer {
   }
 
   /** Finds out, however long it takes. */
-  private async resolve(id: number): Promise<Outcome> {
+  private async resolve(id: string): Promise<Outcome> {
     for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, 2_000)) {
       try {
         const base = await this.parts.resolvers.use((wire) => this.askFor(wire, id))
@@ -139,9 +139,9 @@ export class Committer {
   }
 
   /** The number before its first event; null: ask again. Throws `NeverCommitted`. */
-  private async askFor(wire: Wire, id: number): Promise<number | null> {
+  private async askFor(wire: Wire, id: string): Promise<number | null> {
     const noticed = wire.noticesSeen
-    const values = [numbersOf([id]).slice(1, -1)]
+    const values = [id]
     try {
       await wire.run([{ name: 'forestall', values }])
     } catch (error) {

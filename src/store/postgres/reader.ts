@@ -17,7 +17,7 @@ import type {
   TenantEventsQuery,
   WorkQuery,
 } from '../store.ts'
-import { readable } from '../readable.ts'
+import { readable, recordValue } from '../readable.ts'
 import { byTypeAndStatus } from '../shape.ts'
 import type { Chunk } from './event-log.ts'
 import { translating } from './failures.ts'
@@ -216,7 +216,7 @@ export class Reader {
 
   async record(kind: string, key: string): Promise<StoredRecord | null> {
     const [row] = await this.rows('record', toText(kind), toText(key))
-    return row === undefined ? null : { kind, key, value: JSON.parse(row[1]!) as Json, version: Number(row[0]) }
+    return row === undefined ? null : { kind, key, value: recordValue(row[1]!), version: Number(row[0]) }
   }
 
   async records({ kind, tenant, after, limit }: RecordsQuery): Promise<readonly StoredRecord[]> {
@@ -228,7 +228,7 @@ export class Reader {
     return rows.map(([key, version, value]) => ({
       kind,
       key: fromText(key!),
-      value: JSON.parse(value!) as Json,
+      value: recordValue(value!),
       version: Number(version),
     }))
   }

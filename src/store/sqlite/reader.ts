@@ -246,7 +246,9 @@ export class Reader {
         return this.resource(ask.no)
       case 'named': {
         const no = verifier.holder(ask.type, ask.id)
-        return no === null ? null : typed(this.resource(no), ask.type)
+        const found = no === null ? null : typed(this.resource(no), ask.type)
+        // The list of names may be damaged: nobody is given another's resource.
+        return found?.id === ask.id ? found : null
       }
       case 'children':
         return this.all(verifier.children(ask.no))

@@ -4,7 +4,8 @@ import type { Json } from '../../base/json.ts'
 import { chainHash, chainStart } from '../chain.ts'
 import type { JournalEntry, RecordChange, RecordName, RecordsQuery, StoredRecord } from '../store.ts'
 import { fromText, toText } from '../codec.ts'
-import type { Connection } from './connection.ts'
+import { recordValue } from '../readable.ts'
+import { valueIn, type Connection } from './connection.ts'
 import type { Values } from './values.ts'
 
 export class RecordWriter {
@@ -73,7 +74,7 @@ export class RecordReader {
       'select key, version, value from record where kind = ? and key > ? order by key limit ?',
     )
     this.manyOf = connection.prepare(
-      `select key, version, value from record where kind = ?1 and key > ?2 and value ->> '$.tenant' = ?4 order by key limit ?3`,
+      `select key, version, value from record where kind = ?1 and key > ?2 and ${valueIn('value', 'tenant')} = ?4 order by key limit ?3`,
     )
     this.entries = connection.prepare('select n, value, hash from journal where n > ? order by n limit ?')
     this.length = connection.prepare('select coalesce(max(n), 0) from journal')
@@ -83,7 +84,7 @@ export class RecordReader {
     const row = this.connection.patiently(() => this.one.get(toText(kind), toText(key)))
     if (row === undefined) return null
     const [version, value] = row as unknown as [number, string]
-    return { kind, key, value: JSON.parse(value) as Json, version }
+    return { kind, key, value: recordValue(value), version }
   }
 
   records({ kind, tenant, after, limit }: RecordsQuery): readonly StoredRecord[] {
@@ -95,7 +96,7 @@ export class RecordReader {
     return (rows as unknown as [string, number, string][]).map(([key, version, value]) => ({
       kind,
       key: fromText(key),
-      value: JSON.parse(value) as Json,
+      value: recordValue(value),
       version,
     }))
   }

@@ -4,6 +4,7 @@ import { statSync } from 'node:fs'
 import type { Millis } from '../../base/clock.ts'
 import { HomeostatError } from '../../base/errors.ts'
 import { canonical, type Json } from '../../base/json.ts'
+import { blockOf } from '../../base/number-blocks.ts'
 import { systemRandom } from '../../base/random.ts'
 import type { Ask } from '../../decision/situation.ts'
 import type { Incarnation, Incident, No } from '../../decision/state.ts'
@@ -124,11 +125,15 @@ class SqliteStore implements Store {
 
   register({ name, leaseMs, now }: { name: string; leaseMs: number; now: Millis }): Incarnation {
     return this.guarded(() => {
-      const highest = this.workersOf.highest()
+      const newest = this.connection.prepare('select coalesce(max(no), 0) from resource').get() as unknown as [number]
+      // Whatever the counter says, nobody numbers resources as one before did.
+      const highest = Math.max(this.workersOf.highest(), blockOf(newest[0]))
       const next = this.connection.prepare(
         'update feed set incarnations = max(incarnations, ?) + 1 returning incarnations',
       )
-      const [no] = this.connection.writing(() => next.get(highest)) as unknown as [number]
+      const row = this.connection.writing(() => next.get(highest)) as unknown as [number] | undefined
+      if (row === undefined) throw damagedStore(this.file, 'its counter of workers is gone')
+      const [no] = row
       this.workersOf.register({ no, name, leaseMs, now })
       return no
     })
@@ -307,14 +312,23 @@ function mustLookSound(connection: Connection): void {
   const { file } = connection
   const number = (sql: string) => Number((connection.prepare(sql).get() as unknown as [number])[0])
   // Of one moment: others may be writing.
-  const { bytes, kept, head, last } = connection.reading(() => ({
+  const { bytes, kept, head, last, ends, lastEnd } = connection.reading(() => ({
     head: number(`select events ${latestEvents}`),
     last: number('select coalesce(max(first), 0) from event'),
+    ends: number(`select runs ${latestEvents}`),
+    lastEnd: number('select coalesce(max(first), 0) from run'),
     bytes: number('select page_count * page_size from pragma_page_count, pragma_page_size'),
     kept: statSync(file).size + (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0),
   }))
-  if (bytes <= kept && last <= head) return
+  if (bytes <= kept && last <= head && lastEnd <= ends) return
   const damage =
-    bytes > kept ? `it should have ${bytes} bytes and has ${kept}` : `it has event ${last}, its feed ends at ${head}`
-  throw new HomeostatError('store_corrupt', `${file} is damaged: ${damage}. Stop all processes and restore a back-up.`)
+    bytes > kept
+      ? `it should have ${bytes} bytes and has ${kept}`
+      : last > head
+        ? `it has event ${last}, its feed ends at ${head}`
+        : `it has the end of run ${lastEnd}, its feed ends at ${ends}`
+  throw damagedStore(file, damage)
 }
+
+const damagedStore = (file: string, damage: string): HomeostatError =>
+  new HomeostatError('store_corrupt', `${file} is damaged: ${damage}. Stop all processes and restore a back-up.`)

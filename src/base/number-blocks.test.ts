@@ -1,3 +1,4 @@
+// Numbers in blocks: exact, and each of one block only.
 import { expect, test } from 'vitest'
 import { blockOf, blocks, numberIn } from './number-blocks.ts'
 

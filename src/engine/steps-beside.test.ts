@@ -20,6 +20,10 @@ afterEach(async () => {
   for (const store of stores.splice(0)) await store.close()
 })
 
+/** Nobody loses such a lease, however busy the machine is; and so long a start waits for others. */
+const longMs = 20_000
+const shortMs = 400
+
 let files = 0
 const newFile = () => join(folder, `${files++}.db`)
 
@@ -48,7 +52,7 @@ function processWith(
     store,
     lifecycles: [thingsWith(steps)],
     drivers: { 'steps.thing': Object.fromEntries(steps.map((name) => [name, act(name)])) },
-    options: { stopPatienceMs: 10, leaseMs: 400, ...options },
+    options: { stopPatienceMs: 10, leaseMs: longMs, ...options },
   }) as unknown as Engine
   engines.push(engine)
   return { engine, store, called, start: () => engine.start() }
@@ -66,7 +70,7 @@ const statusOf = async (engine: Engine, id: string) => (await engine.get('steps.
 test('a former process that comes back beside one with other steps is not started, and is told whom to stop', async () => {
   const file = newFile()
   const newer = await started(file, ['address', 'disk', 'server'], 'disk')
-  const former = processWith(file, ['disk', 'server'])
+  const former = processWith(file, ['disk', 'server'], '', { leaseMs: shortMs })
   await expect(former.start()).rejects.toMatchObject({
     code: 'lifecycle_differs',
     message: expect.stringMatching(
@@ -105,7 +109,7 @@ test('several new ones start at once when the former has gone, also while they w
   const file = newFile()
   const former = await started(file, ['disk', 'server'])
   const steps = ['address', 'disk', 'server']
-  const newer = [1, 2, 3].map(() => processWith(file, steps, '', { leaseMs: 20_000 }))
+  const newer = [1, 2, 3].map(() => processWith(file, steps))
   const starting = Promise.all(newer.map((one) => one.start()))
   await expect.poll(async () => (await former.store.records({ kind: 'steps', after: '', limit: 10 })).length).toBe(4)
   await former.engine.stop()
@@ -119,10 +123,11 @@ test('several new ones start at once when the former has gone, also while they w
 
 test('one that lost its lease while others took up other steps takes nothing on until they are gone', async () => {
   const file = newFile()
-  const former = await started(file, ['disk', 'server'])
+  const former = processWith(file, ['disk', 'server'], '', { leaseMs: shortMs })
+  await former.start()
   const watching = openSqliteStore({ file })
   stores.push(watching)
-  const newer = processWith(file, ['address', 'disk', 'server'], '', { leaseMs: 20_000 })
+  const newer = processWith(file, ['address', 'disk', 'server'])
   const starting = newer.start()
   // As when it was frozen, and its lease ran out meanwhile.
   await watching.end({ no: former.engine.incarnation, as: 'dead', now: Date.now() })
@@ -145,7 +150,7 @@ test('one that lost its lease while others took up other steps takes nothing on 
 test('what one with other steps has left while this one waited for it stops the start', async () => {
   const file = newFile()
   const former = await started(file, ['disk', 'server'], 'server')
-  const newer = processWith(file, ['address', 'disk', 'server'], '', { leaseMs: 20_000 })
+  const newer = processWith(file, ['address', 'disk', 'server'])
   const starting = newer.start().then(
     () => null,
     (error: unknown) => error,

@@ -69,6 +69,8 @@ export async function serve(options: ServeOptions, printer: Printer): Promise<vo
     options: { name: options.api ? 'serve' : 'work', ...config.engine, worker: options.worker },
   })
   await engine.start()
+  // From here on there is something to hand over: whoever is told that it runs may tell it to stop in that very moment.
+  const toldToStop = untilToldToStop(say)
   const server = !options.api
     ? null
     : await startServer({ config, options, engine, host, port, data, log, isDev }).catch(async (error: unknown) => {
@@ -82,7 +84,7 @@ export async function serve(options: ServeOptions, printer: Printer): Promise<vo
 
   // The engine's timers keep nothing alive: neither while it serves nor while it waits for what is under way.
   const release = keepAlive()
-  await untilToldToStop(say)
+  await toldToStop
   demo.abort()
   say('Stopping: what is under way is finished or handed over. Ctrl-C again ends it at once.')
   if (server !== null) removeOwnServerFile(data)

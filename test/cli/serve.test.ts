@@ -121,6 +121,17 @@ export default (context) => ({ ...base(context), engine: { stopPatienceMs: 2_000
   expect(server.output).toContain('Stopped.')
 })
 
+test('one that is told to stop before it has said that it runs ends in order too', async () => {
+  const terminal = clone()
+  const config = `import base from './homeostat.config.ts'
+export default (context) => ({ ...base(context), demo: async () => void process.kill(process.pid, 'SIGTERM') })
+`
+  writeFileSync(join(terminal.folder, 'short.ts'), config)
+  const { exit, err } = await terminal.homeostat('serve --dev --demo --config short.ts')
+  expect(err).toContain('Stopped.')
+  expect(exit).toBe(0)
+})
+
 test('the address that is printed signs in once; pages and files are for their owner alone', async () => {
   const terminal = clone()
   const server = await terminal.start(`${program} serve --dev`)

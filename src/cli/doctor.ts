@@ -100,8 +100,9 @@ async function store(placeOf: () => Place): Promise<Finding> {
     const place = placeOf()
     if (isPostgres(place)) return await database(place)
     const { file } = place
+    const { lookThrough, mustNotBeHalfRestored } = await import('../store/sqlite/back-up.ts')
+    mustNotBeHalfRestored(file)
     if (!existsSync(file)) return doubtful('store', `${file} is not there yet`, 'It is made at the first start.')
-    const { lookThrough } = await import('../store/sqlite/back-up.ts')
     const { resources, events, systemEpoch } = lookThrough(file)
     return well(
       'store',

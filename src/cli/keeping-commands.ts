@@ -1,6 +1,6 @@
 // Commands on keeping an installation: back-up, restore, and a look at whether everything is as it should be.
-import { existsSync, readdirSync, renameSync, statSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { existsSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { isoTime, systemClock } from '../base/clock.ts'
 import { CliError, exits } from './cli-error.ts'
@@ -79,14 +79,24 @@ async function restore(shell: Shell<{ replace?: boolean }>, given?: string): Pro
   const running = readServerFile(data)
   if (running !== null)
     throw new CliError(exits.unavailable, `The server with process ${running.pid} uses ${data}.`, 'Stop it first.')
+  const { liveWorkers } = await import('../store/sqlite/workers.ts')
+  const workers = existsSync(dirname(file)) ? liveWorkers(file) : []
+  if (workers.length > 0)
+    throw new CliError(
+      exits.unavailable,
+      `${file} is in use by another process (${workers.map((no) => `worker ${no}`).join(', ')}).`,
+      'Stop every homeostat serve and homeostat work on it first.',
+    )
   const from = resolve(given)
   if (!statSync(from, { throwIfNoEntry: false })?.isFile())
     throw new CliError(exits.notFound, `There is no back-up ${from}.`, 'Give the file that homeostat backup wrote.')
   // Before the present store is touched.
   lookThrough(from)
   useFolder(dirname(file))
-  const aside = existsSync(file) ? moveAside(file, options.replace ?? false) : null
-  const { resources, events, systemEpoch } = await restoreSqlite(from, file)
+  if (existsSync(file) && !options.replace)
+    throw new CliError(exits.cannotCreate, `${file} is there already.`, 'With --replace it is moved aside.')
+  const aside = existsSync(file) ? `${file}.before-${stampOf()}` : null
+  const { resources, events, systemEpoch } = await restoreSqlite(from, file, aside ?? undefined)
   if (printer.isJson) return printer.json({ file, aside, resources, events, systemEpoch })
   printer.line(`${file}: ${counted(resources, 'resource')}, up to event ${events}, system epoch ${systemEpoch}.`)
   if (aside !== null) printer.line(`The store that was there is now ${aside}.`)
@@ -105,20 +115,6 @@ async function restorePostgres({ printer }: Shell<object>, place: PostgresPlace,
   if (printer.isJson) return printer.json({ resources, events, systemEpoch })
   printer.line(`The database: ${counted(resources, 'resource')}, up to event ${events}, system epoch ${systemEpoch}.`)
   printer.line('What was under way when the back-up was taken is healed at the next start.')
-}
-
-/** With all that lies beside it: log, leases, locks. */
-function moveAside(file: string, isAllowed: boolean): string {
-  if (!isAllowed)
-    throw new CliError(exits.cannotCreate, `${file} is there already.`, 'With --replace it is moved aside.')
-  const aside = `${file}.before-${stampOf()}`
-  const folder = dirname(file)
-  for (const name of readdirSync(folder)) {
-    const isPart = name === basename(file) || /^(-wal|-shm|\.worker)/.test(name.slice(basename(file).length))
-    if (!name.startsWith(basename(file)) || !isPart) continue
-    renameSync(join(folder, name), join(folder, `${basename(aside)}${name.slice(basename(file).length)}`))
-  }
-  return aside
 }
 
 const marks: Readonly<Record<Finding['verdict'], readonly [mark: string, style: 'green' | 'yellow' | 'red']>> = {

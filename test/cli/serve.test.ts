@@ -65,6 +65,15 @@ test('a store of a newer Homeostat is refused', async () => {
   expect(exit).toBe(78)
 })
 
+test('a file of keys without one is refused: another key could not open what is sealed', async () => {
+  const terminal = clone()
+  mkdirSync(join(terminal.folder, 'data'))
+  writeFileSync(join(terminal.folder, 'data/secret.key'), '\n')
+  const { exit, err } = await terminal.homeostat('serve')
+  expect(err).toContain('data/secret.key has no key in it. Put the one back')
+  expect(exit).toBe(78)
+})
+
 test('a config that is none is told with all its faults', async () => {
   const terminal = clone()
   writeFileSync(join(terminal.folder, 'odd.ts'), 'export default { modules: [], port: -1, colour: 1 }\n')
@@ -201,6 +210,11 @@ test('a back-up is restored under a new system epoch: what was done since is fen
   await terminal.ask('do v extend size=2 --wait')
   expect((await terminal.homeostat('restore kept.db --replace')).err).toContain('Stop it first')
   expect(await stop(first)).toBe(0)
+  const worker = await terminal.start(`${program} work`)
+  expect((await terminal.homeostat('restore kept.db --replace')).err).toMatch(
+    /in use by another process \(worker \d+\)/,
+  )
+  expect(await stop(worker)).toBe(0)
   expect((await terminal.homeostat('restore kept.db')).err).toContain('is there already')
   const restored = await terminal.homeostat('restore kept.db --replace --json')
   expect(JSON.parse(restored.out)).toMatchObject({ resources: 1, systemEpoch: 1 })

@@ -29,12 +29,14 @@ import type {
   WorkQuery,
 } from '../store.ts'
 import { toText } from '../codec.ts'
+import { mustNotBeHalfRestored } from './back-up.ts'
 import { CommitThread } from './commit-thread.ts'
 import { Connection, translated } from './connection.ts'
 import { startHeartbeatThread } from './heartbeat.ts'
 import { listNumbers } from './lister.ts'
 import { EventLog, RunLog } from './logs.ts'
 import { migrate, mustNotBeNewer, storeSchema, versionOf } from './migrations.ts'
+import { OwnFiles } from './own-files.ts'
 import { Places } from './places.ts'
 import { Planner } from './planner.ts'
 import { Reader } from './reader.ts'
@@ -68,6 +70,7 @@ class SqliteStore implements Store {
   private readonly file: string
   private readonly readonly: boolean
   private readonly connection: Connection
+  private readonly files: OwnFiles
   private readonly shapes: Shapes
   private readonly places: Places
   private readonly sheets: SheetWriter
@@ -81,12 +84,14 @@ class SqliteStore implements Store {
   constructor({ file, readonly = false, patienceMs = 5000, thread = 'auto', log }: SqliteStoreOptions) {
     this.file = file
     this.readonly = readonly
+    mustNotBeHalfRestored(file)
     const connection = new Connection({ file, readonly, synchronous: 'full', patienceMs })
     this.connection = connection
     try {
       if (readonly) mustNotBeNewer(versionOf(connection.db), storeSchema)
       else connection.writing(() => migrate(connection.db, storeSchema))
       mustLookSound(connection)
+      this.files = new OwnFiles(file)
       this.workersOf = new Workers({ file, patienceMs })
       const shapes = new Shapes(connection)
       const verifier = new Verifier(connection, shapes)
@@ -181,6 +186,7 @@ class SqliteStore implements Store {
   }
 
   commit(batch: Batch): MaybePromise<CommitAnswer> {
+    this.files.mustBeThere()
     const committing = this.writer.commit(batch)
     const tell = (answer: CommitAnswer) => {
       if (answer.committed) this.listeners.wake()
@@ -234,7 +240,7 @@ class SqliteStore implements Store {
   }
 
   closeIncident(no: No, kind: Incident['kind'], { records = [], journal = [] }: Beside = {}): boolean {
-    const closed = this.writer.change(() => {
+    const closed = this.change(() => {
       if (this.recordsOf.conflictsOf(records).length > 0) return false
       new RecordWriter(this.connection).writeAll(records, journal)
       this.connection.prepare('delete from incident where no = ? and kind = ?').run(no, kind)
@@ -249,7 +255,7 @@ class SqliteStore implements Store {
   }
 
   changeSetting(name: string, from: Json, to: Json): boolean {
-    const changed = this.writer.change(() => {
+    const changed = this.change(() => {
       if (canonical(this.reader.setting(name)) !== canonical(from)) return false
       const upsert =
         'insert into setting (name, value) values (?, ?) on conflict (name) do update set value = excluded.value'
@@ -269,8 +275,7 @@ class SqliteStore implements Store {
   }
 
   removeHistory(wanted: Retention): Promise<Removed> {
-    const { connection, writer } = this
-    return removeHistory({ connection, change: (work) => writer.change(work) }, wanted)
+    return removeHistory({ connection: this.connection, change: (work) => this.change(work) }, wanted)
   }
 
   journal(after: number, limit: number) {
@@ -298,7 +303,13 @@ class SqliteStore implements Store {
     this.connection.close()
   }
 
+  private change<T>(work: () => T): T {
+    this.files.mustBeThere()
+    return this.writer.change(work)
+  }
+
   private guarded<T>(work: () => T): T {
+    this.files.mustBeThere()
     try {
       return work()
     } catch (error) {

@@ -1,6 +1,7 @@
 // Incarnations and their leases, in a file of their own, and the lock by which others see that a process is gone: it is held
 // on a small file for as long as the process lives, and the operating system drops it with the process.
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Millis } from '../../base/clock.ts'
 import { HomeostatError } from '../../base/errors.ts'
@@ -12,6 +13,16 @@ import { migrate, workersSchema } from './migrations.ts'
 
 export const workersFile = (file: string) => `${file}.workers`
 const lockFile = (file: string, no: Incarnation) => `${file}.worker-${no}`
+
+/** The incarnations whose processes are alive, in any process but this one. */
+export function liveWorkers(file: string): Incarnation[] {
+  const start = lockFile(basename(file), 0).slice(0, -1)
+  return readdirSync(dirname(file))
+    .filter((name) => name.startsWith(start) && /^\d+$/.test(name.slice(start.length)))
+    .map((name) => Number(name.slice(start.length)))
+    .filter((no) => isLocked(lockFile(file, no)))
+    .sort((a, b) => a - b)
+}
 
 /** A lease that ends at t is over at t: a beat at t comes too late. */
 export const beatSql = `update worker set beat = ?, lease = ? where no = ? and state = 'live' and lease > ?`

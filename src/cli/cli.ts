@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander'
 import { accessCommands } from './access-commands.ts'
 import { askingCommands } from './asking-commands.ts'
+import { endWithReader } from './bystanders.ts'
 import { exits, tellingOf } from './cli-error.ts'
 import { completionCommand, wordsFor } from './completion.ts'
 import { devCommands } from './dev-commands.ts'
@@ -70,8 +71,7 @@ export async function main(words: readonly string[]): Promise<void> {
   program.exitOverride()
   if (words.includes('--json')) asJson(program, 'homeostat')
   for (const command of program.commands) quieten(command, words)
-  // A reader that has seen enough (`| head`) is no error.
-  process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : exits.defect))
+  endWithReader()
   try {
     await program.parseAsync(words, { from: 'user' })
   } catch (error) {

@@ -7,7 +7,9 @@ import { logTo } from './log.ts'
 function logging(isJson: boolean) {
   const lines: string[] = []
   const clock = new ManualClock(Date.UTC(2030, 0, 1))
-  return { clock, lines, log: logTo({ clock, isJson, note: (line) => lines.push(line) }) }
+  const reader = { isBehind: false }
+  const isReaderBehind = () => reader.isBehind
+  return { clock, lines, reader, log: logTo({ clock, isJson, isReaderBehind, note: (line) => lines.push(line) }) }
 }
 const away = () => new HomeostatError('store_unavailable', 'PostgreSQL does not answer.')
 
@@ -48,4 +50,35 @@ test('on a terminal only what is not well is said, in words', () => {
   log('info', 'healed', { healed: 3 })
   log('warn', 'a worker is gone', { name: 'work' })
   expect(lines).toEqual(['warning: a worker is gone name="work"'])
+})
+
+test('whatever a driver threw is a line, and a bounded one', () => {
+  const { lines, log } = logging(true)
+  const ring: Record<string, unknown> = {}
+  ring['ring'] = ring
+  const mute = Object.defineProperty(new Error('x'), 'stack', {
+    get() {
+      throw new Error('hands off')
+    },
+  })
+  for (const error of [ring, 12n, Symbol('odd'), () => {}, mute, new Error('x'.repeat(1_000_000)), undefined])
+    log('warn', 'the inventory could not be read', { error })
+  const errors = lines.map((line) => (JSON.parse(line) as { error?: string }).error)
+  expect(errors.slice(0, 3)).toEqual(['<ref *1> { ring: [Circular *1] }', '12n', 'Symbol(odd)'])
+  expect(errors.slice(3, 6).map((error) => typeof error)).toEqual(['string', 'string', 'string'])
+  expect(errors[5]!.length).toBeLessThan(21_000)
+  expect(errors[6]).toBeUndefined()
+})
+
+test('while nobody reads, lines are left out and counted; whoever reads again is told', () => {
+  const { lines, log, reader } = logging(true)
+  reader.isBehind = true
+  for (let line = 0; line < 5; line++) log('warn', `line ${line}`)
+  expect(lines).toEqual([])
+  reader.isBehind = false
+  log('warn', 'line 5')
+  expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
+    { message: 'nobody read the log for a while; lines were left out', lines: 5 },
+    { message: 'line 5' },
+  ])
 })

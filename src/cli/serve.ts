@@ -8,6 +8,7 @@ import { secretText } from '../base/random.ts'
 import { createEngine, type Engine } from '../engine/engine.ts'
 import type { Log } from '../engine/log.ts'
 import { createServer, type HomeostatServer } from '../server.ts'
+import { endSoon, isReaderBehind, outliveDrivers, outliveReader } from './bystanders.ts'
 import { CliError, exits } from './cli-error.ts'
 import { loadConfig, togetherOf, type Config } from './config.ts'
 import { devSwitches } from './dev-mode.ts'
@@ -56,7 +57,9 @@ export async function serve(options: ServeOptions, printer: Printer): Promise<vo
   }
 
   const isLogJson = printer.isJson || !process.stderr.isTTY
-  const log = logTo({ clock: systemClock, isJson: isLogJson, note: (line) => printer.note(line) })
+  const log = logTo({ clock: systemClock, isJson: isLogJson, isReaderBehind, note: (line) => printer.note(line) })
+  outliveReader()
+  outliveDrivers(log)
   const say = (words: string) => (isLogJson ? log('info', words) : printer.note(words))
   const place = storeOf(data, options.store ?? config.store)
   const store = await openStore(place, log)
@@ -95,6 +98,7 @@ export async function serve(options: ServeOptions, printer: Printer): Promise<vo
   for (const world of config.worlds ?? []) await world.close()
   release()
   say('Stopped.')
+  endSoon()
 }
 
 interface Starting {

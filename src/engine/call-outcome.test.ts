@@ -77,6 +77,29 @@ test('errors are told apart by name and code', () => {
   expect(outcomeOfThrown('fn', 'x'.repeat(10_000))).toMatchObject({ reason: expect.stringMatching(/^x{2000} …$/) })
 })
 
+test('what is thrown and is no error is named, whatever it is', () => {
+  const ring: Record<string, unknown> = { status: 404 }
+  ring['ring'] = ring
+  const mute = Object.defineProperty(new Error(), 'message', {
+    get() {
+      throw new Error('hands off')
+    },
+  })
+  const reasons = [null, Symbol('odd'), 12n, () => {}, ring, new Map([[1, 2]]), Object.create(null)].map(
+    (thrown: unknown) => (outcomeOfThrown('fn', thrown) as { reason: string }).reason,
+  )
+  expect(reasons).toEqual([
+    'fn threw null',
+    'fn threw Symbol(odd)',
+    'fn threw 12n',
+    'fn threw [Function (anonymous)]',
+    'fn threw <ref *1> { status: 404, ring: [Circular *1] }',
+    'fn threw Map(1) { 1 => 2 }',
+    'fn threw [Object: null prototype] {}',
+  ])
+  expect(outcomeOfThrown('fn', mute)).toMatchObject({ kind: 'failed', reason: expect.stringMatching(/^fn threw /) })
+})
+
 test('what is frozen is frozen to the bottom', () => {
   const value = deepFreeze({ a: [{ b: 1 }] })
   expect(() => ((value.a[0] as { b: number }).b = 2)).toThrow(TypeError)

@@ -1,5 +1,5 @@
 // Turns whatever a driver function returned or threw into one of the endings that a decision knows. Nothing a driver does gets past here.
-import { canonical } from '../base/json.ts'
+import { inspect } from 'node:util'
 import type { Outcome } from '../decision/command.ts'
 import type { Phase } from '../decision/state.ts'
 import { durationMs, isDuration } from '../lifecycle/duration.ts'
@@ -40,33 +40,52 @@ function againOf(json: unknown): number | null | undefined {
 
 /** Told apart by name, not by class: a driver may have its own copy of the package. */
 export function outcomeOfThrown(fn: string, thrown: unknown): Outcome {
-  try {
-    const { name, code, message } = partsOf(thrown)
-    const reason = keepText(message === '' ? `${fn} failed without saying why` : message)
-    if (name === 'UnknownOutcomeError') return { kind: 'unknown', reason }
-    return {
-      kind: 'failed',
-      code: code === '' ? 'failed' : keepText(code, 100),
-      reason,
-      terminal: name === 'TerminalError',
-    }
-  } catch {
-    return { kind: 'failed', code: 'failed', reason: `${fn} threw something that cannot be read`, terminal: false }
+  const { name, code, message } = partsOf(thrown)
+  const said = message ?? `${fn} threw ${shownOf(thrown)}`
+  const reason = keepText(said === '' ? `${fn} failed without saying why` : said)
+  if (name === 'UnknownOutcomeError') return { kind: 'unknown', reason }
+  return {
+    kind: 'failed',
+    code: code === '' ? 'failed' : keepText(code, 100),
+    reason,
+    terminal: name === 'TerminalError',
   }
 }
 
-function partsOf(thrown: unknown): { name: string; code: string; message: string } {
-  if (typeof thrown !== 'object' || thrown === null) {
-    return {
-      name: '',
-      code: '',
-      message: typeof thrown === 'string' ? thrown : thrown === undefined ? '' : canonical(thrown),
-    }
+interface Parts {
+  readonly name: string
+  readonly code: string
+  /** Null: it has none, or one that cannot be read. */
+  readonly message: string | null
+}
+
+function partsOf(thrown: unknown): Parts {
+  if (thrown === undefined) return { name: '', code: '', message: '' }
+  if (typeof thrown === 'string') return { name: '', code: '', message: thrown }
+  return { name: textOf(thrown, 'name') ?? '', code: textOf(thrown, 'code') ?? '', message: textOf(thrown, 'message') }
+}
+
+function textOf(thrown: unknown, field: string): string | null {
+  if (typeof thrown !== 'object' || thrown === null) return null
+  try {
+    const text = (thrown as Record<string, unknown>)[field]
+    return typeof text === 'string' ? text : null
+  } catch {
+    return null
   }
-  const { name, code, message } = thrown as { name?: unknown; code?: unknown; message?: unknown }
-  return {
-    name: typeof name === 'string' ? name : '',
-    code: typeof code === 'string' ? code : '',
-    message: typeof message === 'string' ? message : canonical(thrown),
+}
+
+/** What is no error is shown as it is, whatever it is. */
+function shownOf(thrown: unknown): string {
+  try {
+    return inspect(thrown, {
+      depth: 3,
+      maxArrayLength: 20,
+      maxStringLength: 2_000,
+      compact: true,
+      breakLength: Infinity,
+    })
+  } catch {
+    return 'what cannot be read'
   }
 }

@@ -200,6 +200,15 @@ class CallAborted extends Error {
   }
 }
 
+/** A driver may tell anything, also where nobody would catch what is thrown. */
+function textOf(told: unknown): string {
+  try {
+    return String(told)
+  } catch {
+    return 'what is no text'
+  }
+}
+
 /** Progress is written at most this often. */
 const progressGapMs = 1_000
 
@@ -219,7 +228,7 @@ export class Progress {
 
   tell(text: string): void {
     if (this.#isOver) return
-    const kept = keepText(String(text), 500)
+    const kept = keepText(textOf(text), 500)
     const wait = this.#toldAt + progressGapMs - this.#clock.monotonic()
     if (wait <= 0 && this.#cancel === null) return this.#tellNow(kept)
     this.#latest = kept

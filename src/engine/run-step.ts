@@ -37,8 +37,12 @@ export interface StartedCall extends CallFacts {
 const readAgainMs = 1_000
 
 export function runStep(context: StepContext, call: StartedCall): void {
-  const driver = context.drivers.get(call.resource.type)
-  const fn = driver?.[call.owed.function]
+  let fn: unknown
+  try {
+    fn = context.drivers.get(call.resource.type)?.[call.owed.function]
+  } catch (thrown) {
+    return call.onEnd(outcomeOfThrown(call.owed.function, thrown))
+  }
   if (typeof fn !== 'function') {
     return call.onEnd({
       kind: 'failed',
@@ -94,14 +98,17 @@ function makeCall(context: StepContext, call: StartedCall, fn: DriverFunction, l
   const span = beginSpan(call)
   const { phase } = call.owed.name
   let returned: unknown
+  let later: Promise<unknown> | null
   try {
     const given = new DriverCall(context, call, loaded, () => lookers.add(fn), span?.traceparent)
     returned = span === null ? fn(given) : span.within(() => fn(given))
+    // Also to look at what it returned may throw.
+    later = isThenable(returned) ? Promise.resolve(returned) : null
   } catch (thrown) {
     return end(call, outcomeOfThrown(call.owed.function, thrown), span)
   }
-  if (!isThenable(returned)) return end(call, outcomeOfValue(phase, call.owed.function, returned), span)
-  Promise.resolve(returned).then(
+  if (later === null) return end(call, outcomeOfValue(phase, call.owed.function, returned), span)
+  later.then(
     (value) => end(call, outcomeOfValue(phase, call.owed.function, value), span),
     (thrown: unknown) => end(call, outcomeOfThrown(call.owed.function, thrown), span),
   )

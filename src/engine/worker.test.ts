@@ -274,6 +274,25 @@ describe.each(distances)('a worker with %s', (_distance, isFar) => {
     await process.engine.stop()
   })
 
+  test.each([
+    ['a proxy that was revoked', () => revoked()],
+    ['what throws when its class is looked at', () => classless()],
+    ['a promise that throws when it is waited for', () => unwaitable()],
+  ])('a driver that returns %s has failed, and those that wait in line behind it go on', async (_, answer) => {
+    const process = await started({ concurrency: 16 })
+    process.puppet.holding.add('glue')
+    for (let i = 1; i <= 30; i++) await makeBox(process, `b-${i}`)
+    process.puppet.answers.set('glue', answer)
+    process.puppet.holding.clear()
+    for (const one of process.puppet.held) one.resolve()
+    await process.clock.settle()
+    process.puppet.answers.delete('glue')
+    await process.clock.advance(20_000)
+    for (let i = 1; i <= 30; i++) expect(await statusOf(process, `b-${i}`)).toBe('Ready')
+    expect(process.logged.filter((line) => line.startsWith('error'))).toEqual([])
+    await process.engine.stop()
+  })
+
   test.skipIf(isFar)('a driver that answers at once, thousands of times, does not exhaust the stack', async () => {
     const process = await started({ concurrency: 2, runs: 100_000 })
     process.puppet.answers.set('glue', () => undefined)
@@ -418,3 +437,15 @@ describe.each(distances)('several workers with %s', (_distance, isFar) => {
     expect(frozen.clock.armed + other.clock.armed).toBe(0)
   })
 })
+
+function revoked(): unknown {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  return proxy
+}
+
+const handsOff = (): never => {
+  throw new Error('hands off')
+}
+const classless = (): unknown => new Proxy({}, { getPrototypeOf: handsOff })
+const unwaitable = (): unknown => Object.defineProperty(Promise.resolve(), 'constructor', { get: handsOff })

@@ -34,7 +34,7 @@ async function begin() {
     make: (label: string) => me.shelf.create({ properties: { label } }).then(({ resource }) => resource.id),
     /** What a question is refused with; '' when it is answered. */
     refusal: () => engine.list({ limit: 1 }).then(() => '', String),
-    async end() {
+    end: async () => {
       await engine.stop()
       await store.close()
     },
@@ -114,14 +114,14 @@ test('a restore that is cut off at any moment leaves the store as it was, or non
   expect(whole).toMatchObject({ status: 0, stderr: '' })
   const calls = Number(whole.stdout)
   expect(calls).toBeGreaterThan(5)
-  expect(resourcesIn(file)).toEqual({ resources: 1, systemEpoch: 1 })
+  expect(await resourcesIn(file)).toEqual({ resources: 1, systemEpoch: 1 })
 
   const left = new Set<string>()
   for (let call = 1; call <= calls; call++) {
     lay()
     expect(restore(call).signal).toBe('SIGKILL')
     if (existsSync(file)) {
-      const found = resourcesIn(file)
+      const found = await resourcesIn(file)
       left.add(JSON.stringify(found))
       expect([
         { resources: 2, systemEpoch: 0 },
@@ -131,14 +131,14 @@ test('a restore that is cut off at any moment leaves the store as it was, or non
       left.add('none')
       expect(() => openSqliteStore({ file })).toThrow('a restore was cut off')
       await restoreSqlite(kept, file, `${file}.again`)
-      expect(resourcesIn(file)).toEqual({ resources: 1, systemEpoch: 1 })
+      expect(await resourcesIn(file)).toEqual({ resources: 1, systemEpoch: 1 })
     }
   }
   expect([...left]).toEqual(expect.arrayContaining(['{"resources":2,"systemEpoch":0}', 'none']))
 })
 
-function resourcesIn(store: string) {
-  openSqliteStore({ file: store }).close()
+async function resourcesIn(store: string) {
+  await openSqliteStore({ file: store }).close()
   const db = new DatabaseSync(store, { readOnly: true })
   const { resources } = db.prepare('select count(*) as resources from resource').get()!
   const epoch = db.prepare("select cast(value as integer) as epoch from setting where name = 'systemEpoch'").get()

@@ -15,12 +15,13 @@ const counted =
 fs.openSync = counted(fs.openSync)
 fs.renameSync = counted(fs.renameSync)
 syncBuiltinESMExports()
-const { exec, close } = DatabaseSync.prototype
+const exec = Reflect.get(DatabaseSync.prototype, 'exec') as (this: DatabaseSync, sql: string) => void
+const close = Reflect.get(DatabaseSync.prototype, 'close') as (this: DatabaseSync) => void
 DatabaseSync.prototype.exec = function (sql) {
-  return counted(() => exec.call(this, sql))()
+  counted(() => exec.call(this, sql))()
 }
 DatabaseSync.prototype.close = function () {
-  return counted(() => close.call(this))()
+  counted(() => close.call(this))()
 }
 
 const { restoreSqlite } = await import('../../src/store/sqlite/back-up.ts')

@@ -30,7 +30,15 @@ export function checkHealing(faults: Faults, loaded: Declarations, declaration: 
       }
       continue
     }
-    if (isRow(heal[status]!) && heal[status].like !== undefined) continue // Judged where it is written out.
+    if (isRow(heal[status]!) && heal[status].like !== undefined) {
+      // Judged where it is written out.
+      const beside = Object.keys(heal[status]).filter((word) => word !== 'like')
+      if (beside.length > 0) {
+        const fault = `${listWords(beside, 'and')} beside \`like\` would not be looked at`
+        faults.error(path, fault, 'Leave it out, or write the whole row.')
+      }
+      continue
+    }
     checkRow(faults, path, row)
     checkRecoveries(faults, declaration, status, path)
     if (isRow(row)) checkOwners(faults, loaded, declaration, status, row)

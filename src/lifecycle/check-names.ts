@@ -17,6 +17,7 @@ import type { Faults } from './fault.ts'
 import { mayBeNumber, valueFault, type Declarations } from './known-names.ts'
 import { isToMany } from './relation.ts'
 import { kindsOf, type ResourceType } from './resource-type.ts'
+import { listWords } from './words.ts'
 
 export function checkNames(faults: Faults, loaded: Declarations, declaration: Declaration): void {
   const checker = new NameChecker(faults, loaded, declaration)
@@ -61,12 +62,12 @@ class NameChecker {
     for (const [relation, each] of Object.entries(step.forEach ?? {})) {
       const place = `${path}.forEach.${relation}`
       const type = this.relation(place, relation)
-      for (const status of [...(each.in ?? []), each.done, each.failed]) this.status(place, status, type)
+      for (const status of [...(each.in ?? []), each.done, each.failed]) this.statusAcross(place, status, type)
     }
     for (const [relation, data] of Object.entries(step.ask ?? {})) {
       const place = `${path}.ask.${relation}`
       const type = this.relation(place, relation)
-      for (const status of askOf(data).in ?? []) this.status(`${place}.in`, status, type)
+      for (const status of askOf(data).in ?? []) this.statusAcross(`${place}.in`, status, type)
     }
   }
 
@@ -81,7 +82,7 @@ class NameChecker {
       }
       for (const [relation, statuses] of Object.entries(row.withOwner ?? {})) {
         const type = this.relation(`${path}.withOwner.${relation}`, relation)
-        for (const one of statuses) this.status(`${path}.withOwner.${relation}`, one, type)
+        for (const one of statuses) this.statusAcross(`${path}.withOwner.${relation}`, one, type)
       }
       this.answers(`${path}.probe`, row.probe, probes)
     }
@@ -127,11 +128,11 @@ class NameChecker {
       const place = `${path}.move.${relation}`
       const type = this.relation(place, relation)
       const { from, to, set } = moveOf(moved)
-      for (const status of [...(from ?? []), to]) this.status(place, status, type)
+      for (const status of [...(from ?? []), to]) this.statusAcross(place, status, type)
       if (type) this.set(`${place}.set`, set, type)
     }
     for (const [relation, added] of Object.entries(data.add ?? {})) {
-      this.status(`${path}.add.${relation}`, added.status, this.relation(`${path}.add.${relation}`, relation))
+      this.statusAcross(`${path}.add.${relation}`, added.status, this.relation(`${path}.add.${relation}`, relation))
     }
     for (const relation of Object.keys(data.link ?? {})) {
       const known = Object.entries(this.declaration.relations).filter(([, one]) => 'link' in one)
@@ -192,18 +193,32 @@ class NameChecker {
       this.faults.error(path, `${name} is a relation`, 'Name its statuses in a list, or say { exists: true }.')
       return
     }
-    if ('exists' in is) return
+    const words = Array.isArray(is) ? [] : Object.keys(is)
+    if (words.length > 1) {
+      const fault = `says ${listWords(words, 'and')} of it at once, and only one of them would be looked at`
+      this.faults.error(path, fault, 'Say one of them; the other in a condition of its own, or with `says` and `test`.')
+      return
+    }
+    if ('exists' in is) {
+      if (typeof is.exists !== 'boolean')
+        this.faults.error(
+          `${path}.exists`,
+          `${JSON.stringify(is.exists)} is neither true nor false`,
+          'Write one of them.',
+        )
+      return
+    }
     const many = isToMany(relation)
-    if (Array.isArray(is) === many) {
+    if (Array.isArray(is) === many || (many && words.length === 0)) {
       const how = many ? '{ every: [...] }, { some: [...] } or { none: [...] }' : 'a list of statuses'
       this.faults.error(path, `${name} is a relation to ${many ? 'many' : 'one'}`, `Write ${how}.`)
       return
     }
-    const unknown = Array.isArray(is) ? [] : Object.keys(is).filter((word) => !quantifiers.includes(word))
+    const unknown = words.filter((word) => !quantifiers.includes(word))
     for (const word of unknown) this.faults.unknown(`${path}.${word}`, word, 'word here', [...quantifiers, 'exists'])
     if (unknown.length > 0) return
     const statuses = Array.isArray(is) ? is : Object.values(is as Record<string, readonly string[]>).flat()
-    for (const status of statuses) this.status(path, status, type)
+    for (const status of statuses) this.statusAcross(path, status, type)
     if (!Array.isArray(is)) this.terminalTerm(path, is as Record<string, readonly string[]>, type)
   }
 
@@ -251,10 +266,15 @@ class NameChecker {
     return false
   }
 
-  private status(path: string, status: unknown, type: ResourceType | undefined = this.own): void {
+  private status(path: string, status: unknown, type: ResourceType = this.own): void {
     if (typeof status !== 'string') return
     const kinds = kindsOf(type)
     if (!kinds.has(status)) this.faults.unknown(path, status, `status of ${type.type}`, kinds.keys())
+  }
+
+  /** Of the type on the other side; where that is unknown, it is told already. */
+  private statusAcross(path: string, status: unknown, type: ResourceType | undefined): void {
+    if (type) this.status(path, status, type)
   }
 
   /** The type on the other side. */

@@ -1,103 +1,8 @@
 // Node runs declarations that were never compiled: whatever stands behind a word, the check tells it and does not break.
 import { describe, expect, test } from 'vitest'
-import { z } from 'zod'
+import { records, zones } from '../../test/lifecycle/every-word.ts'
 import { checkLifecycles } from './check-lifecycle.ts'
-import { resourceType, type AnyLifecycle } from './lifecycle.ts'
-
-const zone = resourceType('dns.zone', {
-  properties: z.object({ origin: z.string(), until: z.number().optional() }),
-  statuses: {
-    stable: { Serving: 'Answers.', Drifted: 'Its file is gone.' },
-    transitional: { Creating: 'Being made.', Publishing: 'Being sent out.', Deleting: 'Being removed.' },
-    failed: { Broken: 'Delete it.' },
-    terminal: { Gone: 'Removed.' },
-  },
-})
-const record = resourceType('dns.record', {
-  properties: z.object({ value: z.string() }),
-  statuses: {
-    stable: { Live: 'In the zone.', Stale: 'Not sent out.' },
-    transitional: { Removing: 'Being removed.' },
-    failed: { Lost: 'Nobody knows.' },
-    terminal: { Gone: 'Removed.' },
-  },
-})
-
-/** With nearly every word of the language. */
-const zones = zone.relations({ records: { children: record } }).lifecycle({
-  probes: { zoneFile: ['there', 'absent'] },
-  operations: {
-    create: {
-      from: [],
-      input: z.object({ values: z.array(z.string()).default([]) }),
-      steps: {
-        makeFile: {
-          during: {
-            status: 'Creating',
-            add: { records: { status: 'Live', each: ({ input }) => input.values.map((value) => ({ value })) } },
-          },
-          creates: 'file',
-          undo: 'removeFile',
-          probe: 'zoneFile',
-          retry: { times: 2, first: '1s' },
-        },
-      },
-      to: [{ when: { origin: 'example' }, status: 'Drifted' }, { status: 'Serving' }],
-      onFailure: [
-        { code: ['quota'], status: 'Broken' },
-        { undo: true, status: 'Broken' },
-      ],
-    },
-    publish: {
-      from: ['Serving', 'Drifted'],
-      requires: [{ records: { some: ['Live', 'Stale'] } }, { says: 'it is early', test: ({ now }) => now > 0 }],
-      steps: { push: { during: 'Publishing', forEach: { records: { in: ['Stale'], done: 'Live' } } } },
-      to: 'Serving',
-      onFailure: { status: 'Drifted', move: { records: { from: ['Live'], to: 'Stale' } } },
-    },
-    delete: {
-      from: ['*'],
-      ifBusy: 'preempt',
-      steps: {
-        drop: { during: 'Deleting', ask: { records: { operation: 'delete', in: ['Live', 'Stale', 'Lost'] } } },
-        removeFile: { during: 'Deleting', destroys: 'file' },
-      },
-      to: 'Gone',
-      onFailure: { again: '10s' },
-    },
-  },
-  drift: {
-    Serving: { every: '1m', probe: { zoneFile: { there: 'Serving', absent: 'Drifted', unknown: { again: '1m' } } } },
-  },
-  timers: { expire: { in: ['Serving'], when: { origin: ['a', 'b'] }, at: 'until', ask: 'delete', again: '1m' } },
-  rules: { quiet: { says: 'nothing is lost', holds: { Serving: [{ records: { none: ['Lost'] } }] } } },
-  heal: {
-    Creating: {
-      resume: true,
-      unowned: [{ when: { records: { exists: true } }, status: 'Drifted' }, { status: 'Broken' }],
-    },
-    Publishing: { probe: { zoneFile: { there: 'Serving', absent: { status: 'Drifted' }, unknown: 'Broken' } } },
-    Deleting: { attempt: 'delete' },
-  },
-})
-const records = record.relations({ zone: { parent: zone } }).lifecycle({
-  begins: ['Live'],
-  moves: [
-    { from: ['Live'], to: 'Stale', by: 'zone' },
-    { from: ['Stale'], to: 'Live', by: 'zone' },
-  ],
-  operations: {
-    delete: {
-      from: ['*'],
-      steps: { removeRecord: { during: 'Removing' } },
-      to: 'Gone',
-      onFailure: 'Lost',
-    },
-  },
-  heal: {
-    Removing: { withOwner: { zone: ['Deleting'] }, otherwise: { attempt: 'delete' }, unowned: { status: 'Lost' } },
-  },
-})
+import type { AnyLifecycle } from './lifecycle.ts'
 
 type Body = Readonly<Record<string, unknown>>
 const isPlain = (value: unknown): value is Body =>
@@ -166,6 +71,17 @@ test.each([
     "dns.record.operations.delete.onFailure.undo: 'true' is not true",
   ],
   ['heal.Removing.resume', false, 'dns.record.heal.Removing.resume: false is not true'],
+  [
+    'operations.delete.onFailure',
+    { previous: true, undo: true },
+    'dns.record.operations.delete.onFailure: undo beside `previous` would not be looked at',
+  ],
+  ['operations.delete.to', { status: {} }, 'dns.record.operations.delete.to.status: {} is no status'],
+  [
+    'heal.Hiding',
+    { like: 'Removing', status: 'Live' },
+    'dns.record.heal.Hiding: status beside `like` would not be looked at',
+  ],
 ])('%s = %j is told', (path, other, words) => {
   const faults = checkLifecycles([zones, misshapen(records, path.split('.'), other)])
   expect(faults.map((one) => `${one.path}: ${one.fault}`)).toContain(words)
@@ -175,6 +91,33 @@ test('properties without a schema are told', () => {
   const resource = { ...(records.resource as object), properties: { size: 'number' } }
   const faults = checkLifecycles([zones, { ...records, resource } as AnyLifecycle])
   expect(faults[0]).toMatchObject({ path: 'dns.record.properties', fault: 'is no schema' })
+})
+
+// These compile: one of the words would be looked at, the other not.
+test.each([
+  [{ exists: true, every: ['Live'] }, 'says exists and every of it at once, and only one of them would be looked at'],
+  [{ some: ['Live'], none: ['Lost'] }, 'says some and none of it at once, and only one of them would be looked at'],
+  [{ exists: 'no' }, '"no" is neither true nor false'],
+  [{}, 'records is a relation to many'],
+])('of related resources %j is told', (is, fault) => {
+  const path = ['operations', 'publish', 'requires', '0', 'records']
+  expect(checkLifecycles([misshapen(zones, path, is), records])).toMatchObject([{ severity: 'error', fault }])
+})
+
+test('what a relation leads to is not judged where the relation is unknown', () => {
+  const path = ['operations', 'publish', 'onFailure', 'move']
+  const faults = checkLifecycles([misshapen(zones, path, { record: { from: ['Live'], to: 'Stale' } }), records])
+  expect(faults.filter(({ severity }) => severity === 'error')).toMatchObject([
+    { fault: "'record' is no relation of dns.zone", suggestion: "Did you mean 'records'?" },
+  ])
+})
+
+test.each([
+  ['only', { says: 'some' }, "'test' is missing"],
+  ['form', ['Live'], "'form' is no word here"],
+])('%s in a move is told', (word, other, fault) => {
+  const path = ['operations', 'publish', 'onFailure', 'move', 'records', word]
+  expect(checkLifecycles([misshapen(zones, path, other), records])).toMatchObject([{ severity: 'error', fault }])
 })
 
 test('a misspelt word about related resources is told', () => {

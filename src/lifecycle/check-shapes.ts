@@ -2,6 +2,7 @@
 // The compiler sees this, but Node runs declarations that were never compiled; the checks after this one read without looking.
 import { didYouMeanOf } from '../base/did-you-mean.ts'
 import type { Faults } from './fault.ts'
+import { listWords } from './words.ts'
 
 /** What may follow a word. Tells a fault, or nothing; all of the faults below it at once. */
 type Shape = (value: unknown, path: string, faults: Faults) => void
@@ -108,11 +109,27 @@ const changes: Fields = {
   link: table(anything),
   say: text,
 }
-const landing: Fields = { ...changes, status: textOr(row({})), when: condition }
+/** `previous` stands alone: what is written beside it would not be looked at. */
+const status: Shape = (value, path, faults) => {
+  if (typeof value === 'string') return
+  if (!isObject(value) || value['previous'] !== true)
+    return faults.error(path, `${shown(value)} is no status`, 'Write its name, or { previous: true }.')
+  const beside = Object.keys(value).filter((word) => word !== 'previous')
+  if (beside.length > 0)
+    faults.error(
+      path,
+      `${listWords(beside, 'and')} beside \`previous\` would not be looked at`,
+      `Write { status: { previous: true }, ${beside.join(', ')} }.`,
+    )
+}
+const landing: Fields = { ...changes, status, when: condition }
 const waits: Fields = { again: text, atMost: text }
 const failure: Fields = { ...landing, ...waits, code: texts, undo: yes, during: text, ifUndoFails: text }
 const recovery: Fields = { ...landing, ...waits, attempt: text }
-const cases = (fields: Fields): Shape => textOr(listOr(row(fields)))
+const cases =
+  (fields: Fields): Shape =>
+  (value, path, faults) =>
+    (isObject(value) && 'previous' in value ? status : textOr(listOr(row(fields))))(value, path, faults)
 const probes = table(table(textOr(row(recovery))))
 
 const step = row({

@@ -1,6 +1,15 @@
 // Checks that a declaration is made of the language's words. The compiler sees a misspelt word only in a literal, not in parts
 // that are shared between declarations, and not where it was not asked.
-import { casesOf, isRow, type CasesData, type Declaration, type Table } from './declaration.ts'
+import {
+  casesOf,
+  isRow,
+  type CasesData,
+  type ChangesData,
+  type Declaration,
+  type ProbeData,
+  type Table,
+  type TestData,
+} from './declaration.ts'
 import { didYouMeanOf } from '../base/did-you-mean.ts'
 import type { Faults } from './fault.ts'
 
@@ -49,11 +58,12 @@ export function checkWords(faults: Faults, declaration: Declaration, written: ob
       const place = `${path}.steps.${stepName}`
       if (!reader.words(place, one, step, ['during'])) continue
       if (typeof one.during === 'object')
-        reader.words(`${place}.during`, one.during, [...changes, 'status'], ['status'])
+        reader.landing(`${place}.during`, one.during, [...changes, 'status'], ['status'])
       if (one.onFailure !== undefined) reader.cases(`${place}.onFailure`, one.onFailure, failure)
       if (one.retry !== undefined) reader.words(`${place}.retry`, one.retry, ['times', 'first', 'atMost'], ['times'])
       for (const [relation, each] of Object.entries(one.forEach ?? {})) {
-        reader.words(`${place}.forEach.${relation}`, each, ['in', 'only', 'done', 'failed', 'stopAtFirst'])
+        if (reader.words(`${place}.forEach.${relation}`, each, ['in', 'only', 'done', 'failed', 'stopAtFirst']))
+          reader.only(`${place}.forEach.${relation}`, each.only)
       }
       for (const [relation, ask] of Object.entries(one.ask ?? {})) {
         if (typeof ask === 'string') continue
@@ -63,13 +73,15 @@ export function checkWords(faults: Faults, declaration: Declaration, written: ob
   }
   for (const [status, row] of reader.table(`${type}.heal`, declaration.heal)) {
     if (!isRow(row)) reader.cases(`${type}.heal.${status}`, row, recovery)
-    else if (reader.words(`${type}.heal.${status}`, row, heal)) {
+    else if (reader.landing(`${type}.heal.${status}`, row, heal)) {
       if (row.unowned !== undefined) reader.cases(`${type}.heal.${status}.unowned`, row.unowned, recovery)
       if (row.otherwise !== undefined) reader.cases(`${type}.heal.${status}.otherwise`, row.otherwise, recovery)
+      reader.answers(`${type}.heal.${status}.probe`, row.probe)
     }
   }
   for (const [status, drift] of reader.table(`${type}.drift`, declaration.drift)) {
-    reader.words(`${type}.drift.${status}`, drift, ['every', 'probe'], ['every', 'probe'])
+    if (reader.words(`${type}.drift.${status}`, drift, ['every', 'probe'], ['every', 'probe']))
+      reader.answers(`${type}.drift.${status}.probe`, drift.probe)
   }
   for (const [name, one] of reader.table(`${type}.timers`, declaration.timers)) {
     reader.words(`${type}.timers.${name}`, one, timer, ['in', 'ask'])
@@ -111,7 +123,38 @@ class WordReader {
 
   cases(path: string, data: CasesData, known: readonly string[]): void {
     const cases = casesOf(data)
-    cases.forEach((one, index) => this.words(cases.length > 1 ? `${path}[${index}]` : path, one, known))
+    cases.forEach((one, index) => this.landing(cases.length > 1 ? `${path}[${index}]` : path, one, known))
+  }
+
+  /** Also the words of what changes with it. */
+  landing(path: string, data: ChangesData, known: readonly string[], needed: readonly string[] = []): boolean {
+    if (!this.words(path, data, known, needed)) return false
+    for (const [relation, moved] of this.entries(data.move)) {
+      const place = `${path}.move.${relation}`
+      if (typeof moved === 'object' && this.words(place, moved, ['from', 'only', 'to', 'set']))
+        this.only(place, moved.only)
+    }
+    for (const [relation, added] of this.entries(data.add))
+      this.words(`${path}.add.${relation}`, added, ['status', 'each'], ['status', 'each'])
+    return true
+  }
+
+  only(path: string, test: TestData | undefined): void {
+    if (test !== undefined) this.words(`${path}.only`, test, ['says', 'test'], ['says', 'test'])
+  }
+
+  /** Where the answers of a probe lead. */
+  answers(path: string, probe: ProbeData | undefined): void {
+    for (const [name, answers] of this.entries(probe)) {
+      for (const [answer, one] of this.entries(answers)) {
+        if (typeof one === 'object') this.landing(`${path}.${name}.${answer}`, one, recovery)
+      }
+    }
+  }
+
+  /** Nothing where something else than a table stands: what it must be is told by its shape. */
+  private entries<Value>(data: Table<Value> | undefined): readonly (readonly [string, Value])[] {
+    return typeof data === 'object' && data !== null ? Object.entries(data) : []
   }
 
   table<Value>(path: string, data: Table<Value>): readonly (readonly [string, Value])[] {

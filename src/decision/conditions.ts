@@ -90,7 +90,8 @@ export function whereInstead(draft: Draft, resource: Resource, { terms }: Condit
     }
     if (term.term === 'some' || (term.term === 'exists' && term.exists)) return []
     const stands = (one: Resource) => term.term === 'exists' || term.statuses.has(one.status) === (term.term === 'none')
-    const named = found.filter(stands).map((one) => `${one.id} is ${one.status}`)
+    const nameOf = (one: Resource) => (draft.seen(one) === null ? 'one of another tenant' : one.id)
+    const named = found.filter(stands).map((one) => `${nameOf(one)} is ${one.status}`)
     return named.length > namedMost ? [...named.slice(0, namedMost), `${named.length - namedMost} more`] : named
   })
   return facts.length === 0 ? '' : ` (${facts.join(', ')})`

@@ -87,6 +87,11 @@ export class Draft {
     return this.within === undefined || resource?.tenant === this.within ? resource : null
   }
 
+  /** As whoever asks may know it: what is of another tenant is not named. */
+  nameOf(resource: Resource): string {
+    return this.seen(resource) === null ? `a ${resource.type} of another tenant` : `${resource.type} ${resource.id}`
+  }
+
   planOf(resource: Resource): Plan {
     const plan = this.plans.get(resource.type)
     if (!plan) throw new Refusal('type_unknown', `No lifecycle of type ${resource.type} is loaded.`)

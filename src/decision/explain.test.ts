@@ -11,7 +11,7 @@ import { explain, type Pace } from './explain.ts'
 const always: Pace = { leaseMs: 5_000, healEveryMs: 500, isAlive: () => true, held: () => null, isSwept: () => true }
 
 const told = (t: TableTop, id: Name, pace: Partial<Pace> = {}, lastFailure: string | null = null) =>
-  explain(t.plans, t, t.get(id), { ...always, ...pace }, lastFailure)
+  explain(t.plans, t, t.get(id), { ...always, ...pace }, { lastFailure })
 
 describe('timers of others that ask something of it', () => {
   const lease = (): TableTop => {

@@ -34,17 +34,24 @@ export interface Pace {
   readonly isSwept: (type: string) => boolean
 }
 
-/** `lastFailure`: why the attempt before this one failed, as the history tells it. */
+interface Asker {
+  /** Why the attempt before this one failed, as the history tells it. */
+  readonly lastFailure?: string | null
+  /** Who asks is of this tenant, and is not told the names of what others have; undefined: of all. */
+  readonly within?: string | undefined
+}
+
 export function explain(
   plans: Plans,
   situation: Situation,
   resource: Resource,
   pace: Pace,
-  lastFailure: string | null = null,
+  { lastFailure = null, within }: Asker = {},
 ): Explanation {
   const plan = plans.get(resource.type)
   if (isDamaged(resource)) return { because: [damageWords(resource)], next: null, settlesWithinMs: null, allowed: [] }
   const draft = new Draft(plans, situation, '')
+  draft.within = within
   const allowed = plan === undefined ? [] : openOperations(draft, plan, resource)
   if (plan === undefined) {
     return {
@@ -62,7 +69,7 @@ export function explain(
   ]
   const run = resource.run
   if (run !== null && run.kind !== 'drift') {
-    because.push(...runWords(plan, situation, resource, run, pace, lastFailure))
+    because.push(...runWords(draft, plan, resource, run, pace, lastFailure))
     const isLost = run.parked === null && run.owner !== nobody && !pace.isAlive(run.owner)
     const held = isLost ? pace.held(resource, 'ownerLost') : null
     if (held !== null) return { because: [...because, heldWords(held)], next: null, settlesWithinMs: null, allowed }
@@ -74,14 +81,14 @@ export function explain(
     }
   }
   if (kind === 'transitional') {
-    because.push(...unownedWords(situation, resource))
+    because.push(...unownedWords(draft, resource))
     const holder = livingHolder(situation, resource)
     const ofHolder = holder === null ? undefined : plans.get(holder.type)
     if (holder !== null && ofHolder !== undefined) {
       const next = nextOfRun(ofHolder, situation, holder, holder.run, pace)
       return {
         because,
-        next: next === null ? null : { ...next, what: `Of ${nameOf(holder)}: ${next.what}` },
+        next: next === null ? null : { ...next, what: `Of ${draft.nameOf(holder)}: ${next.what}` },
         settlesWithinMs: settlesWithin(ofHolder, holder.run, pace),
         allowed,
       }
@@ -112,8 +119,8 @@ const orphanWords = (them: string, isSwept: boolean): string =>
 const heldWords = (held: string): string => `Nothing happens by itself: ${held}. Healing can be approved or asked for.`
 
 function runWords(
+  draft: Draft,
   plan: Plan,
-  situation: Situation,
   resource: Resource,
   run: Run,
   pace: Pace,
@@ -148,7 +155,7 @@ function runWords(
   if (run.progress !== '') words.push(`Its driver last said: ${run.progress}`)
   const failed = whatFailed(run)
   if (failed.length > 0) words.push(`What failed: ${failed.join(', ')}.`)
-  if (run.items !== null && run.items.length > 0) words.push(itemWords(situation, run))
+  if (run.items !== null && run.items.length > 0) words.push(itemWords(draft, run))
   if (run.parked !== null) words.push(`It is parked since ${isoTime(run.parked.at)}: ${run.parked.reason}`)
   else if (run.owner === nobody) words.push('No worker has taken it yet.')
   else
@@ -156,8 +163,11 @@ function runWords(
   return words
 }
 
-function itemWords(situation: Situation, run: Run): string {
-  const names = run.items!.slice(0, 5).map((item) => situation.resource(item.no)?.id ?? String(item.no))
+function itemWords(draft: Draft, run: Run): string {
+  const names = run.items!.slice(0, 5).map(({ no }) => {
+    const item = draft.situation.resource(no)
+    return item === null ? String(no) : draft.seen(item) === null ? 'one of another tenant' : item.id
+  })
   return `It waits for ${names.join(', ')}${run.items!.length > 5 ? ` and ${run.items!.length - 5} more` : ''}.`
 }
 
@@ -211,14 +221,14 @@ function livingHolder(situation: Situation, { holder }: Resource): (Resource & {
   return by !== null && run !== null && run.begun === holder!.begun ? { ...by, run } : null
 }
 
-function unownedWords(situation: Situation, resource: Resource): string[] {
+function unownedWords(draft: Draft, resource: Resource): string[] {
   const holder = resource.holder
   if (holder === null) return ['No run is recorded for it: it was imported, edited by hand, or there is a bug.']
-  const by = livingHolder(situation, resource)
+  const by = livingHolder(draft.situation, resource)
   return [
     by === null
       ? `Run ${runId(holder)}, which moved it there, has ended.`
-      : `Run ${runId(holder)} of ${nameOf(by)} moved it there and will move it on.`,
+      : `Run ${runId(holder)} of ${draft.nameOf(by)} moved it there and will move it on.`,
   ]
 }
 
@@ -262,7 +272,7 @@ function timersOfOthers(draft: Draft, plan: Plan, resource: Resource): Next[] {
           const at = by.timers[timer.name]
           if (at === undefined || !draft.related(by, relation).some(({ no }) => no === resource.no)) continue
           const condition = conditionWords(draft, other, by, timer)
-          found.push({ what: `Timer ${timer.name} of ${nameOf(by)} asks for ${operation}${condition}.`, at })
+          found.push({ what: `Timer ${timer.name} of ${draft.nameOf(by)} asks for ${operation}${condition}.`, at })
         }
       }
   return found

@@ -182,11 +182,13 @@ export function moveTo(
   { to, properties, relation, overBusy, holder }: Moving,
 ): void {
   const plan = draft.planOf(item)
+  // It stays in the history of the item, for everybody of its tenant to read.
+  const by = mover.tenant === item.tenant ? `${mover.type} ${mover.id}` : `a ${mover.type} of another tenant`
   const stays = to === item.status
   if (!stays && !letsMove(plan, item.status, to, mover, relation)) {
     throw new DeclarationDefect(
       item.no,
-      `${mover.type} ${mover.id} would move ${item.type} ${item.id} from ${item.status} to ${to}, but ${item.type} declares no such move.`,
+      `${by} would move ${item.type} ${item.id} from ${item.status} to ${to}, but ${item.type} declares no such move.`,
     )
   }
   const heldByOther = item.holder !== null && !isSameRef(item.holder, holder) && holderLives(draft, item)
@@ -194,14 +196,14 @@ export function moveTo(
   if (!stays && (ownRun || heldByOther) && !overBusy) {
     throw new Refusal(
       'related_busy',
-      `Cannot move ${item.type} ${item.id} to ${to} with ${mover.type} ${mover.id}: it is busy (${item.status}). Wait for it or cancel its run.`,
+      `Cannot move ${draft.nameOf(item)} to ${to} with ${mover.type} ${mover.id}: it is busy (${item.status}). Wait for it or cancel its run.`,
     )
   }
   const from = item.status
   let ledger = item.ledger
   const closed = stays || !ownRun ? null : item.run
   if (closed !== null) {
-    endPreempted(draft, item, `moved to ${to} with ${mover.type} ${mover.id}`)
+    endPreempted(draft, item, `moved to ${to} with ${by}`)
     ledger = doubted(ledger, closed.begun, draft.now)
   }
   const terminal = plan.kinds.get(to) === 'terminal'
@@ -224,7 +226,7 @@ export function moveTo(
     'moved',
     from,
     {
-      with: `${mover.type} ${mover.id}`,
+      with: by,
       ...(closed === null ? {} : { preempted: closed.operation }),
       ...(terminal && ledger.length > 0 ? { orphans: ledger.map((entry) => entry.name) } : {}),
     },

@@ -3,6 +3,7 @@ import { previous, resourceType } from 'homeostat'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { TableTop } from '../testing/table-top.ts'
+import { explain, type Pace } from './explain.ts'
 
 const house = resourceType('t.house', {
   properties: z.object({}),
@@ -84,4 +85,72 @@ test('an id that an address cannot hold is refused', () => {
   for (const id of ['.', '..', 'a/b', '~a', ''])
     expect(t.refused({ ...asked, type: 't.house', id, create: {} }).code, id).toBe('input_invalid')
   t.ok({ ...asked, type: 't.house', id: '...', create: {} })
+})
+
+const plug = resourceType('t.plug', {
+  properties: z.object({}),
+  statuses: { stable: { Free: 'Free.' }, transitional: { Turning: 'Turning.' }, terminal: { Gone: 'Gone.' } },
+})
+const radio = resourceType('t.radio', {
+  properties: z.object({}),
+  statuses: {
+    stable: { Plays: 'Plays.' },
+    transitional: { Waits: 'Waits.', Tuned: 'Tuned.' },
+    terminal: { Gone: 'Gone.' },
+  },
+})
+const plugs = plug.relations({ radios: { linkedBy: radio, as: 'plug' } }).lifecycle({
+  operations: {
+    create: { from: [], steps: {}, to: 'Free', onFailure: 'Gone' },
+    remove: {
+      from: ['Free'],
+      requires: [{ radios: { every: ['Gone'] }, says: 'no radio uses it' }],
+      steps: {},
+      to: 'Gone',
+      onFailure: previous,
+    },
+    turn: {
+      from: ['Free'],
+      steps: { twist: { during: { status: 'Turning', move: { radios: 'Waits' } } } },
+      to: { status: 'Free', move: { radios: 'Plays' } },
+      onFailure: previous,
+    },
+  },
+  heal: { Turning: { resume: true } },
+})
+const radios = radio.relations({ plug: { link: plug } }).lifecycle({
+  operations: {
+    create: { from: [], steps: {}, to: 'Plays', onFailure: 'Gone' },
+    tune: { from: ['Plays'], steps: { listen: { during: 'Tuned' } }, to: 'Plays', onFailure: previous },
+  },
+  moves: [
+    { from: ['Plays', 'Tuned'], to: 'Waits', by: 'plug' },
+    { from: ['Waits'], to: 'Plays', by: 'plug' },
+  ],
+  heal: { Waits: { resume: true, unowned: { status: 'Plays' } }, Tuned: { resume: true } },
+})
+
+test('where somebody of all tenants has linked two of them, reasons and explanations name what is of the other to nobody', () => {
+  const t = new TableTop([plugs, radios])
+  t.ok({ ...asked, type: 't.plug', id: 'red-plug', tenant: 'red', create: { properties: {} } })
+  for (const tenant of ['red', 'blue']) {
+    const create = { properties: {}, tenant, links: { plug: 'red-plug' } }
+    t.ok({ ...asked, type: 't.radio', id: `${tenant}-radio`, create })
+  }
+  const of = (operation: string, tenant?: string) =>
+    ({ ...asked, type: 't.plug', id: 'red-plug', operation, tenant }) as const
+  expect(t.refused(of('remove')).message).toContain('(red-radio is Plays, blue-radio is Plays)')
+  expect(t.refused(of('remove', 'red')).message).toContain('(red-radio is Plays, one of another tenant is Plays)')
+
+  t.ok({ ...asked, type: 't.radio', id: 'blue-radio', operation: 'tune' })
+  expect(t.refused(of('turn')).message).toContain('Cannot move t.radio blue-radio')
+  expect(t.refused(of('turn', 'red')).message).toContain('Cannot move a t.radio of another tenant')
+  t.done('blue-radio')
+
+  t.ok(of('turn'))
+  const pace: Pace = { leaseMs: 1, healEveryMs: 1, isAlive: () => true, held: () => null, isSwept: () => true }
+  const told = (within?: string) => JSON.stringify(explain(t.plans, t, t.get('blue-radio'), pace, { within }))
+  expect(told()).toMatch(/of t\.plug red-plug moved it there.*Of t\.plug red-plug/)
+  expect(told('blue')).toMatch(/of a t\.plug of another tenant moved it there.*Of a t\.plug of another tenant/)
+  expect(told('blue')).not.toContain('red')
 })

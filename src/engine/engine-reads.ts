@@ -256,8 +256,8 @@ export class EngineReads {
     return { runs, next: ended.length < left ? null : { endedBefore: ended.at(-1)!.n } }
   }
 
-  /** Why it stands where it stands, and what happens next by itself, when. */
-  async explain(type: string, id: string): Promise<Explanation> {
+  /** Why it stands where it stands, and what happens next by itself, when. `within`: without the names of what other tenants have. */
+  async explain(type: string, id: string, within?: string): Promise<Explanation> {
     // At once: where the store is far, each is a way there and back. A near one may throw on the spot, before the others are waited for.
     const workersNow = async () => this.store.workers(this.clock.now())
     const [resource, workers, held] = await Promise.all([this.existing(type, id), workersNow(), this.healingHeld()])
@@ -266,7 +266,7 @@ export class EngineReads {
     const isSwept = (of: string) => this.settings.sweep[of] !== 'list'
     const pace = { leaseMs, healEveryMs, isAlive: (owner: number) => live.has(owner), held, isSwept }
     const lastFailure = await this.#lastFailure(resource)
-    return read(this.#from, (situation) => explain(this.plans, situation, resource, pace, lastFailure))
+    return read(this.#from, (situation) => explain(this.plans, situation, resource, pace, { lastFailure, within }))
   }
 
   /** What may be asked of it now, as far as that can be told without the input. */

@@ -172,7 +172,10 @@ export const resourceHandlers: Handlers<Names> = {
     const { type, id } = call.parameters
     const resource = await call.resource(type, id)
     const { engine } = call.services
-    const [explanation, healing] = await Promise.all([engine.explain(type, id), engine.heal.previewOf(resource)])
+    const [explanation, healing] = await Promise.all([
+      engine.explain(type, id, call.principal.tenant ?? undefined),
+      engine.heal.previewOf(resource),
+    ])
     const { because, next, settlesWithinMs, allowed } = explanation
     return {
       because: [...because],

@@ -147,6 +147,7 @@ export class Wire {
         operation: name,
         input: {},
         by: principal.name,
+        tenant: principal.tenant ?? undefined,
       } as const
       const rejection = await this.#engine.wouldRefuse(request)
       // With an input that fits it would be accepted: nothing else stands against it.

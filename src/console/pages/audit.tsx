@@ -2,6 +2,7 @@
 import { useState } from 'react'
 import { auditWords } from '../../protocol/audit-words.ts'
 import { api, useCall, useLooksFurther, usePages, wordsOf, type AnswerOf } from '../api.ts'
+import { csvCell } from '../csv.ts'
 import { At, Empty, Loading, More, PageHead, Read, Table, Tag, useSettled, useTitle } from '../parts/bits.tsx'
 import { toast } from '../parts/toasts.tsx'
 
@@ -30,7 +31,6 @@ function save(name: string, text: string): void {
 }
 
 const columns = ['n', 'at', 'principal', 'address', 'tenant', 'action', 'target', 'outcome', 'reason', 'hash'] as const
-const cell = (value: string | number | null) => `"${String(value ?? '').replaceAll('"', '""')}"`
 
 async function exportAs(form: 'jsonl' | 'csv'): Promise<void> {
   let all: readonly Entry[]
@@ -42,7 +42,7 @@ async function exportAs(form: 'jsonl' | 'csv'): Promise<void> {
   const lines =
     form === 'jsonl'
       ? all.map((one) => JSON.stringify(one))
-      : [columns.join(','), ...all.map((one) => columns.map((name) => cell(one[name])).join(','))]
+      : [columns.join(','), ...all.map((one) => columns.map((name) => csvCell(one[name])).join(','))]
   save(`homeostat-audit.${form}`, `${lines.join('\n')}\n`)
   toast('good', `${all.length} entries were saved.`)
 }

@@ -239,7 +239,9 @@ async function endSessions(
   const { objects, streams } = call.services
   for (let tries = 1; ; tries++) {
     const { value: account, version } = await accountOf(call)
-    const own = (await objects.all('session')).filter(({ value }) => value.account === account.name)
+    // Whoever came by a ticket, or from an issuer, may be called the same in another tenant.
+    const isOwn = ({ value }: Found<'session'>) => value.account === account.name && value.tenant === account.tenant
+    const own = (await objects.all('session', account.tenant)).filter(isOwn)
     const ended = own.map((session) => objects.change('session', session.key, session.version, null))
     const changed = objects.change('account', account.name, version, change(account))
     try {

@@ -5,6 +5,7 @@ import { nobodyYet, whyNot, type Principal } from './principal.ts'
 import { routeOf, type RouteName } from '../protocol/routes.ts'
 import { Call, Reply, Stream, type Asked, type Handler } from './call.ts'
 import { handlers } from './handlers.ts'
+import { networkOf } from './network-of.ts'
 import { knownError, problemHeaders, problemOf, requestInvalid } from './problem.ts'
 import { queryOf } from './query.ts'
 import type { RateLimiter } from './rate-limiter.ts'
@@ -175,13 +176,17 @@ async function enter(
   name: RouteName,
 ): Promise<Principal> {
   const entering = { authorization: incoming.header('authorization'), cookie: incoming.header('cookie') }
-  const isKnown = entering.authorization !== undefined || entering.cookie !== undefined
   // Whoever looks after the process comes from the address of a proxy or a node, with everybody else's requests: he has a rate of his own.
   const isProbe = name === 'livez' || name === 'readyz'
-  if (!isKnown || entering.authorization !== undefined)
-    addressLimiter.demand(isProbe ? `probe ${incoming.address}` : incoming.address)
+  const from = networkOf(incoming.address)
+  const countAddress = () => addressLimiter.demand(isProbe ? `probe ${from}` : from)
+  // People of one house come from one address: who has a session is counted for himself.
+  const mayHaveSession = entering.authorization === undefined && entering.cookie !== undefined
+  if (!mayHaveSession) countAddress()
   const { gate } = services
   const principal = await (name === 'metrics' ? gate.enterToMeasure(entering) : gate.enter(entering))
+  // Anybody can send a cookie.
+  if (mayHaveSession && principal.via === 'nobody') countAddress()
   if (principal.via !== 'nobody' && !isProbe) limiter.demand(`${principal.tenant} ${principal.name}`)
   return principal
 }

@@ -62,7 +62,9 @@ export class EventStreams {
   /** Throws `streams_exhausted`. */
   admit(principal: Principal): void {
     const { perPrincipal, total } = this.#options.limits
-    const own = [...this.#streams].filter((one) => one.principal.name === principal.name).length
+    const { name, tenant } = principal
+    const isOwn = (one: EventStream) => one.principal.name === name && one.principal.tenant === tenant
+    const own = [...this.#streams].filter(isOwn).length
     if (this.#streams.size < total && own < perPrincipal) return
     throw new HomeostatError('streams_exhausted', 'Too many event streams are open. Close one, or come back later.')
   }

@@ -9,8 +9,10 @@ import type { Role } from '../protocol/permissions.ts'
 import type { RecordChange } from '../store/store.ts'
 import { AskedTogether } from './asked-together.ts'
 import { isConflict, Objects, type Found, type SessionRecord } from './objects.ts'
+import { networkOf } from './network-of.ts'
 import { hashPassword, isPassword } from './password.ts'
 import { everybody, grantedBy, nobodyYet, sha256, type Principal } from './principal.ts'
+import { RateLimiter } from './rate-limiter.ts'
 import { unlessAway } from './unless-away.ts'
 
 export interface GateOptions {
@@ -32,6 +34,8 @@ export const sessionIdleMs = 30 * 60_000
 const ticketMs = 15 * 60_000
 /** A session's last use is written down at most this often. */
 const touchMs = 60_000
+/** Of an address, whatever the account. */
+const signInRate = { perSecond: 2, burst: 60 }
 const failuresMax = 5
 const forgetFailuresMs = 15 * 60_000
 const measuringMax = 100
@@ -47,6 +51,8 @@ export class Gate {
   readonly #adminHash: string | null
   /** A client with many connections asks with the same token on all of them. */
   readonly #tokens: AskedTogether<Found<'token'> | null>
+  /** A password is long work: whoever has many judged keeps everybody waiting. */
+  readonly #signIns: RateLimiter
   /** Failed sign-ins by account and address: each further one waits longer. */
   readonly #failures = new Map<string, { count: number; until: number }>()
   /** Whose token was good when the figures were last read with it, by the hash of what was sent. */
@@ -57,6 +63,7 @@ export class Gate {
   constructor(options: GateOptions) {
     this.#options = options
     const { adminToken, clock, objects } = options
+    this.#signIns = new RateLimiter(clock, signInRate)
     this.#tokens = new AskedTogether(clock, (hash) => objects.get('token', hash))
     if (adminToken !== undefined && adminToken.length < 20)
       throw new HomeostatError('listen_refused', 'The admin token is too short: give it at least 20 characters.')
@@ -197,7 +204,9 @@ export class Gate {
     noted: NotedSession,
   ): Promise<NewSession> {
     const { objects, clock } = this.#options
-    const name = `${given.account} ${address}`
+    const from = networkOf(address)
+    this.#signIns.demand(from, { what: 'sign-ins' })
+    const name = `${given.account} ${from}`
     const failed = this.#failures.get(name)
     const isHeld = failed !== undefined && failed.count >= failuresMax && failed.until > clock.now()
     // It counts before it is judged: of many at once, too, no more are judged than of many one after the other.

@@ -13,6 +13,7 @@ import { Reply, type AuditEntry } from './call.ts'
 import type { Gate } from './gate.ts'
 import { judgeIdToken, keyIdOf, type Jwk } from './id-token.ts'
 import type { Objects } from './objects.ts'
+import { networkOf } from './network-of.ts'
 import { checkedUrl, exchange } from './outgoing.ts'
 import { RateLimiter } from './rate-limiter.ts'
 import { parseStrictJson } from './strict-json.ts'
@@ -105,7 +106,7 @@ export class OidcSignIn {
   async answer(asked: OidcAsked): Promise<Reply | null> {
     const isBegin = asked.path === '/sign-in/oidc'
     if (!isBegin && asked.path !== '/sign-in/oidc/callback') return null
-    this.#limiter.demand(asked.address)
+    this.#limiter.demand(networkOf(asked.address))
     return isBegin ? this.#begin() : this.#end(asked)
   }
 

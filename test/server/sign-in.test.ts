@@ -73,3 +73,61 @@ test('of many passwords that are guessed at once a few are judged', async () => 
   const all = await Promise.all(guesses.map((password) => signIn(password)))
   expect(all.map(({ json }) => json.code)).toEqual(guesses.map(() => 'sign_in_failed'))
 })
+
+test('whoever tries one account after the other has a bounded number of passwords judged; others sign in meanwhile', async () => {
+  const proxied = await openShop({ server: { proxies: ['127.0.0.1'] } })
+  await proxied.ask('POST', '/v1/accounts', {
+    body: { name: 'ann', password: 'correct horse battery', role: 'viewer' },
+  })
+  const from = (address: string, account: string, password: string) =>
+    proxied.ask('POST', '/v1/session', {
+      token: null,
+      body: { account, password },
+      headers: { 'x-forwarded-for': address },
+    })
+  // Each from an address of his own network: IPv6 gives everybody more of them than can be counted.
+  const tried = await Promise.all(
+    Array.from({ length: 120 }, (_, n) => from(`2001:db8::${n.toString(16)}`, `guess-${n}`, 'wrong')),
+  )
+  const codes = tried.map(({ json }) => json.code as string)
+  expect(new Set(codes)).toEqual(new Set(['sign_in_failed', 'rate_limited']))
+  expect(codes.filter((code) => code === 'sign_in_failed').length).toBeLessThan(80)
+  expect((await from('2001:db8:0:1::1', 'ann', 'correct horse battery')).status).toBe(200)
+  await proxied.close()
+})
+
+test('wrong passwords hold an account for all addresses of a network of IPv6, and for no other', async () => {
+  const proxied = await openShop({ server: { proxies: ['127.0.0.1'] } })
+  await proxied.ask('POST', '/v1/accounts', {
+    body: { name: 'ann', password: 'correct horse battery', role: 'viewer' },
+  })
+  const from = async (address: string, password: string) =>
+    (
+      await proxied.ask('POST', '/v1/session', {
+        token: null,
+        body: { account: 'ann', password },
+        headers: { 'x-forwarded-for': address },
+      })
+    ).status
+  for (let n = 0; n < 9; n++) expect(await from(`2001:db8::${n}`, 'wrong')).toBe(401)
+  expect(await from('2001:db8::99', 'correct horse battery')).toBe(401)
+  expect(await from('2001:db8:0:1::99', 'correct horse battery')).toBe(200)
+  await proxied.close()
+})
+
+test('an account ends its own sessions: who is called the same in another tenant goes on', async () => {
+  const cookieOf = async (body: object) =>
+    (await shop.ask('POST', '/v1/session', { token: null, body })).headers.get('set-cookie')
+  const local = await cookieOf({ ticket: await shop.server.newTicket('admin', 'local') })
+  const red = (await shop.ask('POST', '/v1/tokens', { body: { name: 'red', role: 'admin', tenant: 'red' } })).json
+    .secret
+  const account = { name: 'local', password: 'correct horse battery', role: 'viewer' }
+  expect((await shop.ask('POST', '/v1/accounts', { token: red, body: account })).status).toBe(201)
+  const own = await cookieOf({ account: 'local', password: account.password })
+  expect([await isIn(local), await isIn(own)]).toEqual([true, true])
+  const password = { password: 'another long password' }
+  expect((await shop.ask('PUT', '/v1/accounts/local/password', { token: red, body: password })).status).toBe(204)
+  expect([await isIn(local), await isIn(own)]).toEqual([true, false])
+  expect((await shop.ask('DELETE', '/v1/accounts/local', { token: red })).status).toBe(204)
+  expect(await isIn(local)).toBe(true)
+})

@@ -52,6 +52,26 @@ test('who is known sends as much as before, also without saying how much, and a 
   expect(await sent.json()).toMatchObject({ imported: 400 })
 })
 
+test('whoever is nobody has the rate of his address, whatever he sends along; who has signed in is counted for himself', async () => {
+  const busy = await openShop({ server: { rate: { perSecond: 0.001, burst: 8 } } })
+  const { headers } = await busy.ask('POST', '/v1/session', {
+    token: null,
+    body: { ticket: await busy.server.newTicket() },
+  })
+  const session = headers.get('set-cookie')!.split(';')[0]!
+  const statuses = async (sent: Record<string, string>) => {
+    const all: number[] = []
+    for (let n = 0; n < 10; n++) all.push((await busy.ask('GET', '/v1/session', { token: null, headers: sent })).status)
+    return [...new Set(all)].toSorted((a, b) => a - b)
+  }
+  expect(await statuses({ cookie: 'x=y' })).toEqual([401, 429])
+  for (const cookie of ['x=y', `homeostat=${'x'.repeat(43)}`, ''])
+    expect(await statuses({ cookie }), cookie).toEqual([429])
+  expect(await statuses({ authorization: 'Bearer not-a-good-token' })).toEqual([429])
+  expect((await busy.ask('GET', '/v1/session', { token: null, headers: { cookie: session } })).status).toBe(200)
+  await busy.close()
+})
+
 /** A store that goes away, and comes back. */
 class Leaving {
   readonly says = 'PostgreSQL does not answer: connect ECONNREFUSED 10.1.2.3:5432.'

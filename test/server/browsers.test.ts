@@ -52,7 +52,7 @@ const changing = routeNames.filter((name) => routeOf(name).method !== 'GET' && !
 
 test.each(reading)('%s: with whatever it answers, to who is known and to nobody', async (name) => {
   for (const authorization of [null, 'Bearer admin-token-of-the-tests-0123456789']) {
-    const headers = { ...(authorization === null ? {} : { authorization }) }
+    const headers: Record<string, string> = authorization === null ? {} : { authorization }
     const answer = await fetch(`${shop.url}${pathFor(name)}`, { headers })
     mustTell(`${name} ${answer.status}`, answer.headers)
     await answer.body?.cancel()

@@ -6,11 +6,11 @@ import type { StoredEvent } from '../decision/state.ts'
 import type { Driver } from '../lifecycle/driver.ts'
 import { resourceType } from '../lifecycle/lifecycle.ts'
 import { createMemoryBackend } from '../store/memory-store.ts'
-import type { Store } from '../store/store.ts'
+import type { Batch, Store } from '../store/store.ts'
 import { ManualClock } from '../testing/manual-clock.ts'
 import { createEngine } from './engine.ts'
 import type { EngineSettings } from './options.ts'
-import { boxOf, createBench, makeBox, statusOf, type Process } from '../testing/engine-bench.ts'
+import { boxOf, createBench, far, makeBox, statusOf, type Process } from '../testing/engine-bench.ts'
 
 const distances: readonly (readonly [string, boolean])[] = [
   ['a store in this process', false],
@@ -88,6 +88,45 @@ describe.each(distances)('healing with %s', (_distance, isFar) => {
     await process.engine.heal.closeBreaker('bench.box')
     await process.clock.advance(1_000)
     expect(await statusOf(process, 'late')).toBe('Ready')
+    await process.engine.stop()
+  })
+
+  test('a breaker that is closed through another process begins to count anew', async () => {
+    const bench = createBench(isFar)
+    const clock = new ManualClock()
+    const settings = { breakerLimit: 5, healEveryMs: 1_000 }
+    const healing = await started(settings, bench, clock)
+    const asked = await started({ ...settings, worker: false }, bench, clock)
+    for (let i = 1; i <= 6; i++) await importBox(healing, 'Working', `a-${i}`)
+    await clock.advance(2_000)
+    expect(await asked.engine.heal.breakers()).toHaveProperty(['bench.box'])
+    await asked.engine.heal.closeBreaker('bench.box')
+    await clock.advance(2_000)
+    for (let i = 1; i <= 4; i++) await importBox(healing, 'Working', `b-${i}`)
+    await clock.advance(2_000)
+    expect(await asked.engine.heal.breakers()).toEqual({})
+    await importBox(healing, 'Working', 'late')
+    await clock.advance(2_000)
+    expect(await statusOf(asked, 'late')).toBe('Ready')
+    for (const one of [healing, asked]) await one.engine.stop()
+  })
+
+  test('no more of a type are healed in a second than allowed', async () => {
+    const process = await started({ healRatePerSecond: 3, healEveryMs: 1_000 }, createBench(isFar))
+    const healed = async () => {
+      const states = await Promise.all([1, 2, 3, 4, 5, 6, 7].map((n) => statusOf(process, `a-${n}`)))
+      return states.filter((status) => status === 'Ready').length
+    }
+    // Between two seconds of the clock.
+    await process.clock.advance(500)
+    for (let n = 1; n <= 7; n++) await importBox(process, 'Working', `a-${n}`)
+    const found: number[] = []
+    for (let second = 0; second < 4; second++) {
+      await process.clock.advance(1_000)
+      found.push(await healed())
+    }
+    expect(found.map((now, n) => now - (found[n - 1] ?? 0)).every((more) => more <= 3)).toBe(true)
+    expect(found.at(-1)).toBe(7)
     await process.engine.stop()
   })
 
@@ -271,7 +310,60 @@ describe.each(distances)('sweeping with %s', (_distance, isFar) => {
     expect(process.puppet.destroyed).toEqual([])
     await process.clock.advance(400_000)
     expect(new Set(process.puppet.destroyed)).toEqual(new Set(['bench.box/b-0/wood/7']))
+    process.puppet.inventory = []
+    await process.clock.advance(61_000)
+    expect(process.engine.strays).toEqual([])
     await process.engine.stop()
+  })
+
+  test('what goes on failing to be destroyed is tried ever more rarely', async () => {
+    const process = await started({}, createBench(isFar))
+    const tries: number[] = []
+    process.puppet.answers.set('destroy', () => {
+      tries.push(process.clock.now())
+      throw new Error('stuck')
+    })
+    await makeBox(process)
+    process.puppet.holding.add('burn')
+    await process.engine.operate('bench.box', 'b-1', 'delete', { by: 'test', force: true, reason: 'must go' })
+    await process.clock.advance(600_000)
+    const gaps = tries.slice(1).map((at, n) => Math.round((at - tries[n]!) / 30_000))
+    expect(gaps).toEqual([1, 2, 4, 8])
+    await process.engine.stop()
+  })
+
+  test('an orphan that was taken when the stop came is not destroyed any more', async () => {
+    const bench = createBench(isFar)
+    let taken: (() => void) | null = null
+    const slow = (store: Store): Store => {
+      const distant = isFar ? far(store) : store
+      const commit = async (batch: Batch) => {
+        const answer = await distant.commit(batch)
+        const isTaken = batch.writes.some(({ after }) => after.ledger.some((entry) => entry.state === 'sweeping'))
+        if (isTaken && taken === null) await new Promise<void>((resolve) => (taken = resolve))
+        return answer
+      }
+      return new Proxy(distant, {
+        get: (on, name) => (name === 'commit' ? commit : (Reflect.get(on, name) as unknown)),
+      })
+    }
+    const process = bench.open({}, new ManualClock(), slow)
+    await process.engine.start()
+    await makeBox(process)
+    process.puppet.holding.add('burn')
+    await process.engine.operate('bench.box', 'b-1', 'delete', { by: 'test', force: true, reason: 'must go' })
+    await process.clock.advance(8_000)
+    expect(taken).not.toBeNull()
+    const stopping = process.engine.stop()
+    await process.clock.settle()
+    taken!()
+    await process.clock.advance(1_000)
+    await stopping
+    expect(process.puppet.destroyed).toEqual([])
+    const next = await started({}, bench, process.clock)
+    await process.clock.advance(1_000)
+    expect(next.puppet.destroyed).toEqual(['bench.box/b-1/wood/1'])
+    await next.engine.stop()
   })
 
   test('an inventory that does not come holds up no sweep; neither it nor what is left to destroy holds up the stop', async () => {

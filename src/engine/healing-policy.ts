@@ -74,7 +74,13 @@ export class HealingPolicy {
         `The ${modes.isDamaged ? 'modes' : 'breakers'} of healing are damaged in the store. Set one of them anew, and look at the others.`,
       )
     this.#modes = modes.value
-    this.#breakers = breakers.value
+    this.#knowBreakers(breakers.value)
+  }
+
+  /** One that was closed elsewhere counts anew. */
+  #knowBreakers(breakers: JsonObject): void {
+    for (const type in this.#breakers) if (breakers[type] === undefined) this.#recent.delete(type)
+    this.#breakers = breakers
   }
 
   modeOf(resource: Pick<Resource, 'type' | 'status'>): HealingMode {
@@ -191,7 +197,7 @@ export class HealingPolicy {
       const { [type]: _, ...rest } = old
       return breaker === null ? rest : { ...rest, [type]: { ...breaker } }
     }
-    this.#breakers = await this.#switch('breakers', change, beside)
+    this.#knowBreakers(await this.#switch('breakers', change, beside))
     if (breaker === null) this.#recent.delete(type)
   }
 

@@ -63,6 +63,7 @@ export class SweeperCalls {
   }
 
   async #limited<T>(ms: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    if (this.#isStopping) throw new TooLate()
     const abort = new Abort()
     this.#aborts.add(abort)
     let cancel = () => {}
@@ -70,7 +71,6 @@ export class SweeperCalls {
       abort.signal.addEventListener('abort', () => reject(new TooLate()), { once: true })
       cancel = this.#clock.after(ms, () => abort.abort('it took too long'))
     })
-    if (this.#isStopping) abort.abort('the sweeper stops')
     try {
       return await Promise.race([tooLate, call(abort.signal)])
     } finally {

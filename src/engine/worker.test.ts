@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { TerminalError, UnknownOutcomeError } from '../lifecycle/driver.ts'
 import { ManualClock } from '../testing/manual-clock.ts'
-import { boxOf, createBench, makeBox, statusOf, type Bench, type Process } from '../testing/engine-bench.ts'
+import { boxOf, createBench, far, makeBox, statusOf, type Bench, type Process } from '../testing/engine-bench.ts'
+import type { Batch, Store } from '../store/store.ts'
 
 const distances: readonly (readonly [string, boolean])[] = [
   ['a store in this process', false],
@@ -130,6 +131,48 @@ describe.each(distances)('a worker with %s', (_distance, isFar) => {
     expect(await statusOf(process)).toBe('Making')
     await process.clock.advance(1_500)
     expect(await statusOf(process)).toBe('Ready')
+  })
+
+  test('what is due sooner is not held up by what was to come later', async () => {
+    const process = await started()
+    process.puppet.answers.set('glue', () => ({ again: '50s' }))
+    await makeBox(process)
+    let failures = 1
+    process.puppet.answers.set('unplug', () => {
+      if (failures-- > 0) throw new Error('stuck')
+    })
+    await operate(process, 'delete')
+    await process.clock.advance(5_000)
+    expect(await statusOf(process)).toBe('Gone')
+    await process.engine.stop()
+  })
+
+  test('an outcome that the store refused is told again', async () => {
+    let refusals = 0
+    const refusing = (store: Store): Store => {
+      const commit = (batch: Batch) => {
+        if (refusals-- > 0) throw new Error('a defect of the store')
+        return store.commit(batch)
+      }
+      const distant = isFar ? far(store) : store
+      return new Proxy(distant, {
+        get: (on, name) => (name === 'commit' ? commit : (Reflect.get(on, name) as unknown)),
+      })
+    }
+    const process = createBench().open({}, new ManualClock(), refusing)
+    await process.engine.start()
+    await makeBox(process)
+    process.puppet.holding.add('toil')
+    await operate(process, 'work')
+    await process.clock.settle()
+    refusals = 1
+    process.puppet.held[0]!.resolve()
+    await process.clock.settle()
+    expect(await statusOf(process)).toBe('Working')
+    await process.clock.advance(1_500)
+    expect(await statusOf(process)).toBe('Ready')
+    expect(process.puppet.names().filter((name) => name === 'toil')).toHaveLength(1)
+    await process.engine.stop()
   })
 
   test('a call whose outcome is unknown is probed before anything is repeated', async () => {

@@ -204,13 +204,16 @@ function refuseRequirements(draft: Draft, plan: Plan, resource: Resource, operat
   )
 }
 
-/** The same request while its run is alive and moving is that run; hanging, or asked otherwise, it is pre-empted. */
+/**
+ * The same request while its run is alive and moving is that run; hanging, or asked otherwise, it is pre-empted. A forced run is moved by
+ * nobody who asks for less: it goes on, whatever happens.
+ */
 function joins(draft: Draft, resource: Resource, asked: Asked, input: Json): boolean {
   const run = resource.run
-  if (run === null || run.kind !== 'operation' || run.operation !== asked.operation.name || run.forced !== asked.forced)
-    return false
-  const hangs = run.parked !== null || isLate(run, draft.now)
-  return !hangs && canonical(run.input) === canonical(input)
+  if (run === null || run.kind !== 'operation' || run.operation !== asked.operation.name) return false
+  if (run.parked !== null || isLate(run, draft.now)) return false
+  if (run.forced !== asked.forced) return run.forced
+  return canonical(run.input) === canonical(input)
 }
 
 /** The interrupted run is closed, its call fenced; its undo is not run: the new operation's steps own the clean-up. */

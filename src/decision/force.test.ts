@@ -98,6 +98,19 @@ describe('17 force', () => {
     expect(t.get('c').run).toMatchObject({ begun, forced: true, dueAt: 0 })
   })
 
+  test('17 whoever asks for it again without force gets the forced run, as long as it moves; nobody takes the force from it', () => {
+    const t = built()
+    const { begun } = t.request('c', 'delete', undefined, force)
+    expect(t.request('c', 'delete').begun).toBe(begun)
+    expect(t.get('c').run).toMatchObject({ begun, forced: true })
+    const tool = new TableTop(workshop)
+    tool.create('w.site', 's')
+    const forced = tool.request('s', 'delete', { why: 'fire' }, force)
+    expect(tool.request('s', 'delete', {}).begun).toBe(forced.begun)
+    t.advance(60_000)
+    expect(t.request('c', 'delete').begun).not.toBe(begun)
+  })
+
   test('17 it cannot be cancelled', () => {
     const t = built()
     t.request('c', 'delete', undefined, force)

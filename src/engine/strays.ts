@@ -1,5 +1,5 @@
 // Things in drivers' inventories that no ledger names: listed, and destroyed after a while where they carry a name of ours.
-import type { Clock, Millis } from '../base/clock.ts'
+import { nextTurn, type Clock, type Millis } from '../base/clock.ts'
 import type { Ask } from '../decision/situation.ts'
 import type { LedgerEntry, Resource } from '../decision/state.ts'
 import type { Plans } from '../lifecycle/plan.ts'
@@ -93,7 +93,7 @@ export class Strays {
     const at = placeOf(type, name)
     const known = this.#known.get(at)
     if (known !== undefined) return known
-    const stray = { type, kind, name: keepText(name, 500), firstSeenAt: clock.now() }
+    const stray = { type, kind: keepText(kind, 200), name: keepText(name, 500), firstSeenAt: clock.now() }
     this.#known.set(at, stray)
     return stray
   }
@@ -103,6 +103,8 @@ export class Strays {
     const { calls, clock, log, mayDestroy, strayGraceMs } = this.#options
     const isOurs = partsOf(name)?.type === type
     if (!isOurs || !mayDestroy(type) || firstSeenAt + strayGraceMs > clock.now()) return false
+    // A store and a driver that answer at once would leave nobody else a turn, for as long as there are strays.
+    await nextTurn(clock)
     if (await this.#mayBeOwned(name)) return false
     const fault = await calls.destroy(type, { kind, name, ref: (ref ?? null) as LedgerEntry['ref'] })
     const words = fault === null ? 'destroyed what no ledger named' : 'could not destroy a stray'
@@ -122,13 +124,15 @@ export class Strays {
 
   async #namedByLedgers(names: readonly string[]): Promise<ReadonlySet<string>> {
     const named = new Set<string>()
+    const { store, clock } = this.#options
     for (let i = 0; i < names.length; i += pageSize) {
+      if (i > 0) await nextTurn(clock)
       const asks: Ask[] = []
       for (const name of names.slice(i, i + pageSize)) {
         const parts = partsOf(name)
         if (parts !== null) asks.push(askNamed(parts.type, parts.id))
       }
-      for (const answer of asks.length === 0 ? [] : await this.#options.store.load(asks)) {
+      for (const answer of asks.length === 0 ? [] : await store.load(asks)) {
         for (const entry of (answer as Resource | null)?.ledger ?? []) named.add(entry.name)
       }
     }

@@ -55,7 +55,7 @@ export class SweeperCalls {
   async inventory(type: string): Promise<Inventory | null> {
     const driver = this.#driverOf(type)
     if (driver?.inventory === undefined) return null
-    return this.#limited(inventoryMs, (signal) => driver.inventory!({ signal }))
+    return listed(await this.#limited(inventoryMs, (signal) => driver.inventory!({ signal })))
   }
 
   #driverOf(type: string): SweeperDriver | undefined {
@@ -78,6 +78,16 @@ export class SweeperCalls {
       this.#aborts.delete(abort)
     }
   }
+}
+
+/** Copied: what a driver tells may be anything, and may change later. Throws when it is no inventory, with what is wrong. */
+function listed(told: unknown): Inventory {
+  if (!Array.isArray(told)) throw new Error('it is no list of things')
+  return told.map((thing: unknown, i) => {
+    const { kind, name, ref } = (thing ?? {}) as Record<string, unknown>
+    if (typeof kind === 'string' && typeof name === 'string') return { kind, name, ref }
+    throw new Error(`number ${i + 1} of its ${told.length} things is not { kind, name } with two texts`)
+  })
 }
 
 class TooLate extends Error {

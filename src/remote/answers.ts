@@ -7,10 +7,10 @@ const wait = z.number().int().min(0).max(86_400_000)
 const failed = z.strictObject({
   kind: z.literal('failed'),
   code: z.string().min(1).max(100).default('failed'),
-  reason: z.string().max(2_000).default(''),
+  reason: z.string().default(''),
   terminal: z.boolean().default(false),
 })
-const unknown = z.strictObject({ kind: z.literal('unknown'), reason: z.string().max(2_000).default('') })
+const unknown = z.strictObject({ kind: z.literal('unknown'), reason: z.string().default('') })
 const done = z.strictObject({ kind: z.literal('done'), result: z.unknown().optional() })
 const again = z.strictObject({ kind: z.literal('again'), afterMs: wait })
 const stale = z.strictObject({ kind: z.literal('stale'), epoch: z.number().int().min(0) })
@@ -25,7 +25,7 @@ export const workAnswer = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('accepted'),
     lookAgainMs: wait.min(100).optional(),
-    progress: z.string().max(500).optional(),
+    progress: z.string().optional(),
   }),
 ])
 export const probeAnswer = z.discriminatedUnion('kind', [

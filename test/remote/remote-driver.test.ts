@@ -159,6 +159,11 @@ test.each<[string, unknown, object]>([
     { kind: 'failed', code: 'quota', reason: 'no room', terminal: true },
   ],
   ['failed without words', { kind: 'failed' }, { kind: 'failed', code: 'failed', reason: 'failed', terminal: false }],
+  [
+    'failed with a long story',
+    { kind: 'failed', code: 'quota', reason: 'x'.repeat(50_000), terminal: true },
+    { kind: 'failed', code: 'quota', reason: expect.stringMatching(/^x{2000} …$/), terminal: true },
+  ],
   ['unknown', { kind: 'unknown', reason: 'cut' }, { kind: 'unknown', reason: 'cut' }],
   ['stale', { kind: 'stale', epoch: 9 }, { kind: 'failed', code: 'stale_epoch', terminal: false }],
   ['an answer for probes', { kind: 'answered', answer: 'there' }, { kind: 'unknown' }],

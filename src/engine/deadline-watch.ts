@@ -6,16 +6,20 @@ import { overdueAt } from '../decision/state.ts'
 import { probeDeadlineMs } from '../decision/step-ended.ts'
 import type { Plans } from '../lifecycle/plan.ts'
 import type { Door } from './door.ts'
+import type { LeaseKeeper } from './lease-keeper.ts'
 import type { OwnedRun } from './owned-run.ts'
 
 /** A deadline that was told and is still there is looked at again after this long. */
 const lookAgainMs = 1_000
+/** Wall time that passed while this process had none of it: the machine slept. */
+const sleptMs = 1_000
 
 export interface DeadlineContext {
   readonly clock: Clock
   readonly plans: Plans
   readonly door: Door
   readonly by: string
+  readonly lease: Pick<LeaseKeeper, 'mayStart' | 'isRenewedSince'>
   /** What is known of the run may be old. */
   readonly refused: (owned: OwnedRun) => void
 }
@@ -26,6 +30,9 @@ export class DeadlineWatch {
   readonly #runs: NumberMap<OwnedRun>
   readonly #shortestMs: number
   #cancel: (() => void) | null = null
+  #now = 0
+  #monotonic = 0
+  #wokeAt = -Infinity
 
   constructor(context: DeadlineContext, runs: NumberMap<OwnedRun>) {
     this.#context = context
@@ -36,7 +43,9 @@ export class DeadlineWatch {
 
   /** Called with every run that is taken on. */
   start(): void {
-    if (this.#cancel === null) this.#lookIn(this.#shortestMs)
+    if (this.#cancel !== null) return
+    this.#lookAtClocks()
+    this.#lookIn(this.#shortestMs)
   }
 
   stop(): void {
@@ -52,8 +61,26 @@ export class DeadlineWatch {
     })
   }
 
+  /** A process that stood still, or whose machine slept, used up nobody's time: whoever takes its runs over gives them theirs anew. */
+  #isAwake(): boolean {
+    const { lease } = this.#context
+    const slept = this.#lookAtClocks()
+    if (slept > sleptMs) this.#wokeAt = this.#monotonic
+    return lease.mayStart() && lease.isRenewedSince(this.#wokeAt)
+  }
+
+  /** By how much the wall clock ran ahead of the other one, which stops with the machine, since the last look. */
+  #lookAtClocks(): number {
+    const [now, monotonic] = [this.#clock.now(), this.#clock.monotonic()]
+    const ahead = now - this.#now - (monotonic - this.#monotonic)
+    this.#now = now
+    this.#monotonic = monotonic
+    return ahead
+  }
+
   #look(): number {
-    const now = this.#clock.now()
+    if (!this.#isAwake()) return lookAgainMs
+    const now = this.#now
     let next = this.#shortestMs
     for (const owned of this.#runs.values()) {
       const run = owned.resource.run!

@@ -65,6 +65,11 @@ export class LeaseKeeper {
     return this.#ageMs() < leaseMs - leaseMs / marginPerLease
   }
 
+  /** A renewal that was sent after this moment, by the clock that never goes back, was answered well. */
+  isRenewedSince(monotonic: number): boolean {
+    return this.#state === 'live' && this.#ageMs() <= this.#options.clock.monotonic() - monotonic
+  }
+
   get isLive(): boolean {
     return this.#state === 'live'
   }

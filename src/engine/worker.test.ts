@@ -207,6 +207,30 @@ describe.each(distances)('a worker with %s', (_distance, isFar) => {
     await process.engine.stop()
   })
 
+  test.each(['freeze', 'sleep'] as const)(
+    'time that passes while it stands still is no deadline of anybody: after a %s a call is made anew and has its time',
+    async (how) => {
+      const process = await started()
+      await makeBox(process)
+      process.puppet.holding.add('toil')
+      process.puppet.answers.set('toiled', () => 'no')
+      await process.clock.advance(1_000)
+      await operate(process, 'work')
+      // Half a second is left of its thirty, and the lease is renewed later than that.
+      await process.clock.advance(29_500)
+      await process.clock[how](600_000)
+      await process.clock.advance(20_000)
+      expect(process.puppet.names().slice(-2)).toEqual(['toiled', 'toil'])
+      process.puppet.held.at(-1)!.resolve()
+      await process.clock.settle()
+      expect((await boxOf(process)).run).toBe(null)
+      const kinds = (await process.engine.history('bench.box', 'b-1')).map((event) => event.kind)
+      expect(kinds).toContain('resumed')
+      expect(kinds).not.toContain('failed')
+      await process.engine.stop()
+    },
+  )
+
   test('progress is written at most once a second, and puts a progress deadline off', async () => {
     const process = await started()
     await makeBox(process)

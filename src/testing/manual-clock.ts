@@ -3,6 +3,7 @@ import { systemClock, type Clock, type Millis } from '../base/clock.ts'
 
 export class ManualClock implements Clock {
   #now: Millis
+  #slept = 0
   #order = 0
   #timers: { readonly at: Millis; readonly order: number; readonly fire: () => void }[] = []
 
@@ -15,13 +16,13 @@ export class ManualClock implements Clock {
   }
 
   monotonic(): number {
-    return this.#now
+    return this.#now - this.#slept
   }
 
   after(ms: number, then: () => void): () => void {
     const timer = { at: this.#now + Math.max(0, ms), order: ++this.#order, fire: then }
     this.#timers.push(timer)
-    return () => void (this.#timers = this.#timers.filter((one) => one !== timer))
+    return () => void (this.#timers = this.#timers.filter((one) => one.order !== timer.order))
   }
 
   soon(then: () => void): void {
@@ -36,6 +37,20 @@ export class ManualClock implements Clock {
   /** Lets everything happen that needs no time. */
   async settle(): Promise<void> {
     for (let turn = 0; turn < 20; turn++) await new Promise<void>((resolve) => systemClock.soon(resolve))
+  }
+
+  /** The process stands still: what was due meanwhile is late, all of it at once. */
+  async freeze(ms: number): Promise<void> {
+    this.#now += ms
+    await this.advance(0)
+  }
+
+  /** The machine sleeps: its other clock and its timers stand still, too. */
+  async sleep(ms: number): Promise<void> {
+    this.#now += ms
+    this.#slept += ms
+    this.#timers = this.#timers.map((one) => ({ ...one, at: one.at + ms }))
+    await this.settle()
   }
 
   /** Moves on by `ms`, from timer to timer. */

@@ -6,6 +6,7 @@ import { backup, DatabaseSync } from 'node:sqlite'
 import { HomeostatError } from '../../base/errors.ts'
 import { epochLeap, type BackedUp } from '../back-up.ts'
 import { translated } from './connection.ts'
+import { mustHaveWholeLog } from './log-damage.ts'
 import { mustNotBeNewer, storeSchema, versionOf } from './migrations.ts'
 import { latestEvents } from './turns.ts'
 
@@ -105,6 +106,7 @@ const numberIn = (db: DatabaseSync, sql: string): number =>
 
 /** Throws when it is damaged or not a store. */
 export function lookThrough(file: string): BackedUp {
+  mustHaveWholeLog(file)
   const db = new DatabaseSync(file, { readOnly: true })
   try {
     const version = versionOf(db)

@@ -34,6 +34,7 @@ import { CommitThread } from './commit-thread.ts'
 import { Connection, translated } from './connection.ts'
 import { startHeartbeatThread } from './heartbeat.ts'
 import { listNumbers } from './lister.ts'
+import { mustHaveWholeLog } from './log-damage.ts'
 import { EventLog, RunLog } from './logs.ts'
 import { migrate, mustNotBeNewer, storeSchema, versionOf } from './migrations.ts'
 import { OwnFiles } from './own-files.ts'
@@ -85,6 +86,7 @@ class SqliteStore implements Store {
     this.file = file
     this.readonly = readonly
     mustNotBeHalfRestored(file)
+    mustHaveWholeLog(file)
     const connection = new Connection({ file, readonly, synchronous: 'full', patienceMs })
     this.connection = connection
     try {

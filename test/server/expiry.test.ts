@@ -53,6 +53,8 @@ test('a stream ends with the token that it was opened with', async () => {
   const { secret } = await tokenOf({ days: 1 })
   const stream = await fetch(`${shop.url}/v1/events`, { headers: { authorization: `Bearer ${secret}` } })
   const text = stream.text()
+  // It is looked at every second, not only once.
+  await new Promise((resolve) => setTimeout(resolve, 1_500))
   ahead = day + minute
   expect(await text).toContain('event: ended')
 })

@@ -187,6 +187,9 @@ const namesThings = (name: RouteName) =>
   name === 'approveHealing' ||
   parameterNames(routeOf(name).path).some((one) => !['type', 'status', 'operation', 'step', 'fault'].includes(one))
 
+/** Rows that have changed something for somebody. */
+const changed = new Set<RouteName>()
+
 describe.each(roles)('a %s', (role) => {
   test.each(names)('%s of the other tenant, and of its own', async (name) => {
     const { permission, reach, status } = routeOf(name)
@@ -209,6 +212,8 @@ describe.each(roles)('a %s', (role) => {
     else expect([401, 403, 500, 503]).not.toContain(own.status)
 
     const everywhere = await call(name, tokens.get(`${role} all`)!, 'blue')
+    for (const { status: ended } of [own, everywhere])
+      if (ended < 300 && routeOf(name).method !== 'GET') changed.add(name)
     if (isAllowed(role, name)) expect([401, 403, 500, 503]).not.toContain(everywhere.status)
     else expect(everywhere.status).toBe(403)
   })
@@ -369,6 +374,62 @@ test('ids are unique over tenants: of one that another has nothing is told but t
     // At rest, in transition, and gone for good.
     for (const id of ['blue-box', 'blue-stuck', 'blue-lost']) expect(told(await ask(id), id), id).toEqual(own)
   }
+})
+
+test('whatever has changed something is in the audit', async () => {
+  const noted = new Set<string>()
+  for (let token = ''; ;) {
+    const page = (await shop.ask('GET', `/v1/audit?pageSize=500${token}`)).json
+    for (const { action, outcome } of page.items) if (outcome !== 'denied') noted.add(action)
+    if (page.nextPageToken === null) break
+    token = `&pageToken=${page.nextPageToken}`
+  }
+  expect(changed.size).toBeGreaterThan(20)
+  // These were only counted.
+  expect([...changed].filter((name) => !noted.has(name)).toSorted()).toEqual(['approveAllHealing'])
+})
+
+test('what nobody may set is refused by name, in every body', async () => {
+  const ofOurs = ['no', 'epoch', 'revision', 'run', 'holder', 'owner', 'by', 'createdAt', 'createdBy', 'expiresAt']
+  const inner = [
+    'permissions',
+    'secret',
+    'secrets',
+    'principal',
+    'version',
+    'timers',
+    'queue',
+    'isAdmin',
+    'within',
+    'key',
+  ]
+  const token = tokens.get('admin all')!
+  let asked = 0
+  for (const name of names) {
+    const { method, path, body, lines, condition, dev } = routeOf(name)
+    const given = (lines ? { status: 'Ready', properties: { size: 1 } } : bodies[name]) as object | undefined
+    if (body === null || given === undefined || dev || name === 'completeStep') continue
+    for (const more of [ofOurs, inner]) {
+      const odd = more.filter((one) => !(one in given) && !(one in ((body as { shape?: object }).shape ?? {})))
+      const content = JSON.stringify({ ...given, ...Object.fromEntries(odd.map((one) => [one, 1])) })
+      const answer = await shop.ask(method, `${pathOf(path, things.get('red')!)}${queries[name] ?? ''}`, {
+        token,
+        text: content,
+        headers: {
+          'content-type': lines ? 'application/x-ndjson' : 'application/json',
+          ...(condition === 'ifMatchDemanded' ? { 'if-match': '*' } : {}),
+        },
+      })
+      asked++
+      const told = lines ? answer.json.refused[0] : answer.json
+      expect([name, told.code]).toEqual([name, 'request_invalid'])
+      if (!lines)
+        expect(answer.json.violations.map((one: { path: string }) => one.path).toSorted(), name).toEqual(
+          odd.map((one) => `body.${one}`).toSorted(),
+        )
+    }
+  }
+  expect(asked).toBeGreaterThan(30)
 })
 
 test('the matrix has met every row of the contract', () => {

@@ -1,4 +1,5 @@
 // Secrets that sign are not readable in the store, and a request for one that is repeated has the same answer.
+import { createHmac } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -117,4 +118,29 @@ test('asked again with the same key, whoever lost the answer has the same secret
   const { secret } = (await rotate()).json
   expect((await rotate()).json.secret).toBe(secret)
   await isSigned(secret)
+})
+
+test('a signature is over time, id and body, as a receiver computes it; after a rotation there are two, and never more', async () => {
+  const { secret: first, webhook } = (await shop.ask('POST', '/v1/webhooks', { body: { url: url() } })).json
+  const rotate = async (): Promise<string> =>
+    (await shop.ask('POST', `/v1/webhooks/${webhook.id}:rotateSecret`)).json.secret
+  const macsBy = async (...known: readonly string[]) => {
+    const before = got.length
+    await shop.ask('POST', '/v1/resources/shop.box', { body: { properties: { size: 1 } } })
+    await vi.waitFor(() => expect(got.length).toBeGreaterThan(before), 30_000)
+    const { signature, at, id, body } = got[before]!
+    const mac = (one: string) => `v1=${createHmac('sha256', one).update(`${at}.${id}.${body}`).digest('hex')}`
+    expect(signature.split(' ')).toEqual(known.map(mac))
+    // Everything of it has arrived before the next begins.
+    await vi.waitFor(async () => {
+      const { delivered } = (await shop.ask('GET', `/v1/webhooks/${webhook.id}`)).json
+      expect(delivered).toBe(await shop.engine.latestEvent())
+      expect((await shop.ask('GET', '/v1/runs?state=live')).json.items).toEqual([])
+    }, 30_000)
+  }
+  await macsBy(first)
+  const second = await rotate()
+  await macsBy(second, first)
+  const third = await rotate()
+  await macsBy(third, second)
 })

@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { systemClock } from '../../src/base/clock.ts'
 import { HomeostatError } from '../../src/base/errors.ts'
 import { createMemoryBackend } from '../../src/store/memory-store.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -117,7 +118,9 @@ test('while the store is away nobody learns where it is; who is known does', asy
 
 test('while the store is away figures are read by whoever could before: those of the process, and that it is away', async () => {
   const leaving = new Leaving()
-  const other = await openShop({ store: leaving.over(createMemoryBackend().open() as Store) })
+  let ahead = 0
+  const clock = { ...systemClock, now: () => Date.now() + ahead }
+  const other = await openShop({ store: leaving.over(createMemoryBackend().open() as Store), server: { clock } })
   const tokenOf = async (body: object): Promise<{ readonly secret: string; readonly token: { readonly id: string } }> =>
     (await other.ask('POST', '/v1/tokens', { body })).json
   const scraper = await tokenOf({ name: 'prometheus', role: 'viewer', scopes: ['metrics'] })
@@ -139,6 +142,10 @@ test('while the store is away figures are read by whoever could before: those of
   // Nothing but figures, and only for whom they were for.
   expect((await other.ask('GET', '/v1/runs', { token: scraper.secret })).status).toBe(503)
   expect([(await read(looker)).status, (await read(fresh)).status]).toEqual([503, 503])
+  // Nor for longer than it was given for.
+  ahead = 31 * 86_400_000
+  expect((await read(scraper)).status).toBe(503)
+  ahead = 0
   leaving.isAway = false
   expect((await read(scraper)).text).toContain('homeostat_store_up 1')
   await other.ask('DELETE', `/v1/tokens/${scraper.token.id}`)

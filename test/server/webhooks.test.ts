@@ -210,3 +210,28 @@ test('sending again from an event that has not happened is refused: all until th
   const next = await box()
   await expect.poll(() => receiver.got).toEqual(upTo(next))
 })
+
+test('a webhook of a tenant is sent what is of the tenant, from the beginning and from then on; one of all is sent all', async () => {
+  await open({})
+  const make = async (tenant: string) => {
+    const body = { tenant, properties: { size: 1 } }
+    const { json } = await shop.ask('POST', '/v1/resources/shop.box', { body })
+    await shop.ask('GET', `/v1/runs/${json.run.id}?wait=30`)
+  }
+  for (const tenant of ['red', 'blue', 'red']) await make(tenant)
+  const { secret: token } = (
+    await shop.ask('POST', '/v1/tokens', { body: { name: 'red', role: 'admin', tenant: 'red' } })
+  ).json
+  const receiver = new Receiver()
+  receivers.push(receiver)
+  await shop.ask('POST', '/v1/webhooks', { token, body: { url: await receiver.open(), after: 0 } })
+  const all = await hooked(well, { after: 0 })
+  for (const tenant of ['blue', 'red']) await make(tenant)
+  const last = await shop.engine.latestEvent()
+  await expect.poll(() => all.receiver.got, { timeout: 60_000 }).toEqual(upTo(last))
+  const headers = { accept: 'application/json' }
+  const { items } = (await shop.ask('GET', '/v1/events?after=0&pageSize=500', { token, headers })).json
+  const own = items.map(({ id }: { id: string }) => Number(id))
+  expect(own.length).toBeLessThan(last)
+  await expect.poll(() => receiver.got, { timeout: 60_000 }).toEqual(own)
+})

@@ -1,7 +1,7 @@
 // Takes runs that wait for a worker: accepted where none was, given back by one that stopped, or left over when all were full.
 // Woken when something may wait; else looks slowly, as the net under a lost wake-up.
 import type { Clock } from '../base/clock.ts'
-import type { Incarnation, Resource } from '../decision/state.ts'
+import type { Incarnation, No, Resource } from '../decision/state.ts'
 import type { Plans } from '../lifecycle/plan.ts'
 import type { Store } from '../store/store.ts'
 import type { Door } from './door.ts'
@@ -29,6 +29,11 @@ const pageSize = 200
 /** Where the store sees to it that each worker has its share. */
 const offeredAtOnce = 500
 const gapMs = 20
+/** What another worker was offered and does not claim is offered again after about this long. */
+const offeredAgainMs = 1_100
+/** What was offered here and nobody here can carry out is left to the others for so long; so many are remembered. */
+const strangeForMs = 60_000
+const strangeMost = 1_000
 
 export class Claimer {
   readonly #options: ClaimerOptions
@@ -37,6 +42,8 @@ export class Claimer {
   #isHinted = true
   #seenForeign = 0
   #lookedAt = -Infinity
+  /** Runs that were offered and cannot be carried out here, and until when they are left alone. */
+  readonly #strange = new Map<No, number>()
 
   constructor(options: ClaimerOptions) {
     this.#options = options
@@ -68,6 +75,7 @@ export class Claimer {
     const asOf = foreign.look()
     const isPollDue = clock.monotonic() - this.#lookedAt >= pollMs
     if (!this.#isHinted && asOf === this.#seenForeign && !isPollDue) return pollMs
+    const wasHinted = this.#isHinted
     this.#isHinted = false
     this.#seenForeign = asOf
     this.#lookedAt = clock.monotonic()
@@ -79,20 +87,40 @@ export class Claimer {
         this.#isHinted = true
         return gapMs * 10
       }
-      const found = store.offerWaiting
-        ? await store.offerWaiting({ now: clock.now(), limit: room, owner: this.#options.me })
-        : await store.work({ work: 'waiting' }, clock.now(), room, after)
-      await this.#claim(found.filter((one) => this.#isClaimable(one)).map((one) => one.no))
-      const damaged = found.filter((one) => one.damaged !== undefined)
-      if (damaged.length > 0) await this.#options.onDamaged(damaged)
-      if (store.offerWaiting && found.length > 0) {
-        // Others have their turn before the next share.
-        this.#isHinted = true
-        return gapMs
-      }
+      if (store.offerWaiting) return this.#takeOffered(room, wasHinted)
+      const found = await store.work({ work: 'waiting' }, clock.now(), room, after)
+      await this.#take(found)
       if (found.length < room) return pollMs
       after = found.at(-1)!.no
     }
+  }
+
+  /** Where the store sees to it that each worker has its share. */
+  async #takeOffered(limit: number, wasHinted: boolean): Promise<number> {
+    const { store, clock, me, pollMs } = this.#options
+    const now = clock.monotonic()
+    for (const [no, until] of this.#strange) if (until <= now) this.#strange.delete(no)
+    const found = await store.offerWaiting!({ now: clock.now(), limit, owner: me, except: [...this.#strange.keys()] })
+    const taken = await this.#take(found)
+    for (const { no } of found) {
+      if (!taken.has(no) && this.#strange.size < strangeMost) this.#strange.set(no, now + strangeForMs)
+    }
+    if (found.length === 0 && !wasHinted) return pollMs
+    this.#lookedAt = -Infinity
+    // What is known to wait may have been offered to one who cannot carry it out.
+    if (found.length === 0) return Math.min(pollMs, offeredAgainMs)
+    // Others have their turn before the next share.
+    this.#isHinted ||= wasHinted || taken.size > 0
+    return gapMs
+  }
+
+  /** Answers those that were claimed. */
+  async #take(found: readonly Resource[]): Promise<ReadonlySet<No>> {
+    const nos = found.filter((one) => this.#isClaimable(one)).map((one) => one.no)
+    await this.#claim(nos)
+    const damaged = found.filter((one) => one.damaged !== undefined)
+    if (damaged.length > 0) await this.#options.onDamaged(damaged)
+    return new Set(nos)
   }
 
   /** While others wait for a worker, nobody keeps its room who waits for a time. */

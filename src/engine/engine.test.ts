@@ -216,6 +216,35 @@ describe.each(distances)('timers with %s', (_distance, isFar) => {
   })
 })
 
+test('timers of a type that is not declared here hold up nobody else', async () => {
+  const bench = createBench()
+  const clock = new ManualClock()
+  const boxes = await started({ worker: false }, bench, clock)
+  for (let n = 1; n <= 520; n++) {
+    const properties = { size: 1, wakeAt: clock.now() + 1 }
+    const box = { kind: 'importResource', type: 'bench.box', id: `b-${n}`, status: 'Asleep', properties } as const
+    await boxes.engine.submit({ ...box, by: 'test' })
+  }
+  const note = resourceType('t.note', {
+    properties: z.object({}),
+    statuses: { stable: { Fresh: 'New.' }, terminal: { Old: 'Gone.' } },
+  }).lifecycle({
+    operations: {
+      create: { from: [], steps: {}, to: 'Fresh', onFailure: 'Old' },
+      fade: { from: ['Fresh'], steps: {}, to: 'Old', onFailure: 'Old' },
+    },
+    timers: { fading: { in: ['Fresh'], after: '10s', ask: 'fade' } },
+    heal: {},
+  })
+  const store = bench.backend.open() as unknown as Store
+  const engine = createEngine({ store, lifecycles: { note }, drivers: { note: {} }, clock, options: { pollMs: 1_000 } })
+  await engine.start()
+  await engine.create('t.note', { id: 'n', properties: {} }, { by: 'test' })
+  await clock.advance(15_000)
+  expect((await engine.get('t.note', 'n'))?.status).toBe('Old')
+  for (const one of [engine, boxes.engine]) await one.stop()
+})
+
 /** A box that sleeps until then. */
 async function importTimed(process: Process, wakeAt: number, id = 'timed'): Promise<void> {
   const properties = { size: 1, wakeAt }

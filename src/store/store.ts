@@ -292,12 +292,14 @@ export interface Store {
   work(query: WorkQuery, now: Millis, limit: number, after?: No): MaybePromise<readonly Resource[]>
   /**
    * Waiting runs for one worker to claim, the most urgent lane first: a fair share, and for a moment nobody else is given the same ones.
-   * Where a store has many workers on many machines, so that they do not all try the same. Else `work` is asked.
+   * Where a store has many workers on many machines, so that they do not all try the same. Else `work` is asked. None of what is declared
+   * elsewhere alone (`useKinds`), and none of `except`: whoever can carry them out would wait for who cannot.
    */
   offerWaiting?(ask: {
     readonly now: Millis
     readonly limit: number
     readonly owner: Incarnation
+    readonly except?: readonly No[]
   }): MaybePromise<readonly Resource[]>
   list(query: ListQuery): MaybePromise<readonly Resource[]>
   counts(of?: OfTenant): MaybePromise<readonly StatusCount[]>

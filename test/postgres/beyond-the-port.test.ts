@@ -63,6 +63,20 @@ test('the most urgent lane is offered first, and nothing before it is due', asyn
   await close(stores)
 })
 
+test('what is declared elsewhere alone is not offered, nor what is left to others', async () => {
+  const stores = await handles(2)
+  const [one, other] = stores as [PostgresStore, PostgresStore]
+  await one.commit(sampleBatch([waiting(1), waiting(2)].map((after) => ({ before: null, after }))))
+  const { type, status } = waiting(1)
+  await other.useKinds(() => 'transitional', [{ type: 'other.type', status }])
+  expect(await offered(other, 1_000, 10)).toEqual([])
+  await other.useKinds(() => 'transitional', [{ type, status }])
+  const found = await other.offerWaiting!({ now: 1_000, limit: 10, owner: 1, except: [1] })
+  expect(found.map((one) => one.no)).toEqual([2])
+  expect(await offered(one, 1_000, 10)).toEqual([1])
+  await close(stores)
+})
+
 test('a read that the thread waits for answers as any other', async () => {
   const stores = await handles(2)
   const [store, other] = stores as [PostgresStore, PostgresStore]

@@ -113,6 +113,7 @@ class PostgresHandle implements PostgresStore {
   private readonly heartbeats = new Set<Heartbeat>()
   private readonly waiting: WaitingReader
   private foreign = false
+  private declared: readonly Declared[] = []
 
   private constructor(options: PostgresStoreOptions, connections: Connections, opened: Opened) {
     const log = warningOf(options)
@@ -194,6 +195,7 @@ class PostgresHandle implements PostgresStore {
     // Else the first batches that name them would wait for it, and for one another.
     const unseen = this.shapes.unseenOf(declared)
     if (unseen.length > 0) await this.shapes.learn(unseen)
+    this.declared = declared
   }
 
   async register(worker: { name: string; leaseMs: number; now: Millis }): Promise<Incarnation> {
@@ -253,8 +255,9 @@ class PostgresHandle implements PostgresStore {
     return this.reader.workFor(query, now, limit, after)
   }
 
-  async offerWaiting(ask: { now: Millis; limit: number; owner: Incarnation }) {
-    const nos = (await this.workersOf.offer(ask)).sort((a, b) => a - b)
+  async offerWaiting(ask: { now: Millis; limit: number; owner: Incarnation; except?: readonly No[] }) {
+    const foreign = this.shapes.notAmong(this.declared)
+    const nos = (await this.workersOf.offer({ except: [], ...ask, foreign })).sort((a, b) => a - b)
     const found = await this.loader.load(nos.map((no) => ({ ask: 'resource', no })))
     return found.filter((one) => one !== null) as readonly Resource[]
   }

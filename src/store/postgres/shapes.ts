@@ -62,6 +62,13 @@ export class Shapes {
     )
   }
 
+  /** The numbers of those that are not declared; where nothing is, of none. */
+  notAmong(declared: readonly Declared[]): number[] {
+    if (declared.length === 0) return []
+    const known = new Set(declared.map(({ type, status }) => this.find(type, status)?.id))
+    return [...this.byId.keys()].filter((id) => !known.has(id))
+  }
+
   /** What of it was never seen, with the status before creation, '', which events name. In one order: two who learn do not wait for each other. */
   unseenOf(declared: readonly Declared[]): readonly Declared[] {
     const types = new Set(declared.map(({ type }) => type))

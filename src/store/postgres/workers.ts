@@ -46,6 +46,7 @@ export const workerStatements = {
       (select count(*) from (select 1 from state where owner = $5::int8 and owner is not null limit 8000) m) as mine, workers from alive),
     share as (select greatest(case when mine * workers > waiting + owned then 1 else 4 end, least(greatest(16, waiting / (4 * workers)), (waiting + owned) / workers - mine)) as most from found),
     picked as (select s.no from state s, t where s.owner = 0 and s.due <= $1::float8 and (s.offered is null or s.offered <= t.now)
+        and not s.shape = any($6::int4[]) and not s.no = any($7::int8[])
       order by s.lane, s.no limit least($2::int8, case when (select workers from alive) > 1 then (select most from share) else $2::int8 end)
       for update of s skip locked)
     update state s set offered = t.now + $4::float8 from picked, t where s.no = picked.no returning s.no`,
@@ -55,6 +56,14 @@ export const workerStatements = {
 
 /** Who is offered a run and does not claim it within this time has lost it to the next who asks. */
 const offeredForMs = 1_000
+
+interface OfferAsk {
+  readonly now: Millis
+  readonly limit: number
+  readonly owner: Incarnation
+  readonly foreign: readonly number[]
+  readonly except: readonly No[]
+}
 
 export interface WorkersParts {
   /** For beats, and for the locks. */
@@ -122,9 +131,10 @@ export class Workers {
     return [...rows.values()].sort((a, b) => a.no - b.no)
   }
 
-  /** The numbers of waiting runs that are this worker's to claim for a moment. */
-  async offer({ now: at, limit, owner }: { now: Millis; limit: number; owner: Incarnation }): Promise<No[]> {
-    const values = [String(at), String(limit), this.time(at), String(offeredForMs), String(owner)]
+  /** The numbers of waiting runs that are this worker's to claim for a moment; none of these shapes and numbers. */
+  async offer({ now: at, limit, owner, foreign, except }: OfferAsk): Promise<No[]> {
+    const whom = [String(offeredForMs), String(owner), numbersOf(foreign), numbersOf(except)]
+    const values = [String(at), String(limit), this.time(at), ...whom]
     const rows = await this.ask('offer', values)
     return rows.map(([no]) => Number(no))
   }

@@ -1,7 +1,7 @@
 // Files of a store that are removed, replaced, or not yet in their place: nothing is acknowledged that would be lost, and nobody takes
 // an empty store, or half of one, for the whole.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -80,6 +80,22 @@ test('whoever has the store open that another one has replaced accepts nothing m
   expect(await again.engine.get('damage.shelf', id)).toMatchObject({ status: 'Open' })
   expect(engine.incarnation).toBeGreaterThan(1_000_000)
   await again.end()
+})
+
+test('damaged leases are told as such: they are removed, no back-up is needed, and nothing is lost', async () => {
+  const first = await begin()
+  await first.make('before')
+  await first.end()
+  writeFileSync(`${file}.workers`, 'no database at all'.repeat(500))
+  expect(() => openSqliteStore({ file })).toThrow(
+    /some\.db\.workers is damaged \(.*\)\. Stop all processes and remove it/,
+  )
+  rmSync(`${file}.workers`)
+  const second = await begin()
+  await second.make('after')
+  expect((await second.engine.list({})).resources).toHaveLength(2)
+  expect(second.engine.incarnation).toBeGreaterThan(first.engine.incarnation)
+  await second.end()
 })
 
 test('a restore that is cut off at any moment leaves the store as it was, or none and says so; done again it is whole', async () => {

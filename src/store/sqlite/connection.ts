@@ -15,6 +15,10 @@ const primaryCode = (error: unknown): number =>
 export const isBusy = (error: unknown): boolean => primaryCode(error) === busy
 export const isConstraint = (error: unknown): boolean => primaryCode(error) === constraint
 
+/** Beside a store: who works on it. */
+export const workersFile = (file: string): string => `${file}.workers`
+const holdsLeasesAlone = (file: string): boolean => file.endsWith(workersFile(''))
+
 /** What the callers of a store are told of an error of SQLite. */
 export function translated(error: unknown, file: string): unknown {
   const code = primaryCode(error)
@@ -23,7 +27,7 @@ export function translated(error: unknown, file: string): unknown {
   if (code === corrupt || code === notADatabase) {
     return new HomeostatError(
       'store_corrupt',
-      `${file} is damaged (${why}). Stop all processes and restore a back-up.`,
+      `${file} is damaged (${why}). Stop all processes and ${holdsLeasesAlone(file) ? 'remove it: it only tells who works on the store, and is made anew' : 'restore a back-up'}.`,
       { cause: error },
     )
   }

@@ -12,7 +12,7 @@ const everyMs = leaseMs / 3
 if (Atomics.wait(flags, flag.stop, 0, everyMs / 2) === 'timed-out') await beatOn()
 
 async function beatOn(): Promise<void> {
-  const [{ Connection }, { beatSql, workersFile }] = await Promise.all([
+  const [{ Connection, workersFile }, { beatSql }] = await Promise.all([
     import('./connection.ts'),
     import('./workers.ts'),
   ])

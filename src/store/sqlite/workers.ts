@@ -8,10 +8,9 @@ import { HomeostatError } from '../../base/errors.ts'
 import type { Incarnation } from '../../decision/state.ts'
 import type { WorkerRow } from '../store.ts'
 import { fromText, toText } from '../codec.ts'
-import { Connection, isBusy } from './connection.ts'
+import { Connection, isBusy, translated, workersFile } from './connection.ts'
 import { migrate, workersSchema } from './migrations.ts'
 
-export const workersFile = (file: string) => `${file}.workers`
 const lockFile = (file: string, no: Incarnation) => `${file}.worker-${no}`
 
 /** The incarnations whose processes are alive, in any process but this one. */
@@ -62,7 +61,7 @@ export class Workers {
 
   /** The highest number here: a store restored from a back-up may be behind. */
   highest(): Incarnation {
-    return this.connection.patiently(() => this.highestRow.get() as unknown as [number])[0]
+    return this.named(() => this.connection.patiently(() => this.highestRow.get() as unknown as [number])[0])
   }
 
   /** The lock comes first: a row without its lock would look dead. */
@@ -80,7 +79,7 @@ export class Workers {
   }
 
   all(now: Millis): WorkerRow[] {
-    const rows = this.connection.patiently(() => this.rows.all()) as unknown as [
+    const rows = this.named(() => this.connection.patiently(() => this.rows.all())) as unknown as [
       number,
       string,
       number,
@@ -119,7 +118,16 @@ export class Workers {
   }
 
   private write<T>(work: () => T): T {
-    return this.connection.writing(work)
+    return this.named(() => this.connection.writing(work))
+  }
+
+  /** It is this file that fails, and not the store. */
+  private named<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      throw translated(error, this.connection.file)
+    }
   }
 }
 

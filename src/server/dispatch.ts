@@ -229,7 +229,10 @@ async function noteDenial({ denialLimiter, services }: DispatchParts, call: Call
   const account =
     call.name === 'signIn' ? (call.body as unknown as { readonly account?: string } | undefined)?.account : undefined
   const target = account === undefined ? Object.values(call.parameters).join('/').slice(0, 300) : `account/${account}`
-  if (denialLimiter.take('all') === 0) await services.objects.write([], [call.auditEntry('denied', { target })])
+  // What strangers try is bounded for all of them together, and hides nothing of what somebody tries who is known.
+  const { via, tenant, name } = call.principal
+  const bucket = via === 'nobody' ? 'nobody' : `${tenant} ${name}`
+  if (denialLimiter.take(bucket) === 0) await services.objects.write([], [call.auditEntry('denied', { target })])
 }
 
 const pathOf = (url: string): string => url.split('?', 1)[0]!

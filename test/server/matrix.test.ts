@@ -334,6 +334,18 @@ test('names of the other tenant in bodies, queries and streams are as if nobody 
   expect((await red('POST', '/v1/resources/shop.box', { tenant: 'blue', properties: { size: 1 } })).status).toBe(403)
   const bulk = { filter: { type: 'shop.box', tenant: 'blue' }, operation: 'seal', reason: 'x', dryRun: true }
   expect((await red('POST', '/v1/bulk', bulk)).status).toBe(403)
+  // What healing proposes, and would do for whoever approves all of it.
+  for (const tenant of tenants)
+    await shop.ask('POST', '/v1/resources/shop.box:import?reason=x', {
+      text: JSON.stringify({ id: `${tenant}-waits`, tenant, status: 'Growing', properties: { size: 1 } }),
+      headers: { 'content-type': 'application/x-ndjson' },
+    })
+  const approved = await shop.ask('POST', '/v1/healing:approveAll', {
+    token: tokens.get('admin red')!,
+    body: { reason: 'x', dryRun: true },
+  })
+  expect(approved.text).toContain('red-waits')
+  expect(approved.text).not.toContain('blue-')
   const events = await shop.ask('GET', '/v1/events?after=0&pageSize=500', {
     token,
     headers: { accept: 'application/json' },

@@ -1,8 +1,9 @@
 // A step that asks an operation of a related resource: the request is sent, and sent again with the same key now and then, as
 // the net under a lost message. How the asked run ended comes back as a command of its own.
+import { messageOf } from '../base/errors.ts'
 import type { RequestOperation } from '../decision/command.ts'
 import { View } from '../decision/conditions.ts'
-import type { Decision, Rejection } from '../decision/decision.ts'
+import type { Rejection } from '../decision/decision.ts'
 import { Draft } from '../decision/draft.ts'
 import { askKey, stepOf } from '../decision/owed.ts'
 import { runId, type Resource } from '../decision/state.ts'
@@ -19,6 +20,11 @@ interface AskContext extends StepContext {
   readonly log: Log
 }
 
+/** A function of the declaration threw: asked again, it would throw again. */
+interface Defect {
+  readonly defect: unknown
+}
+
 const askAgainMs = 30_000
 
 /** `onGone` is called when there is nobody to ask any more: gone counts as done. */
@@ -29,17 +35,27 @@ export function askRelated(context: AskContext, call: RunCall, onGone: () => voi
   }
   if (call.state !== 'running') return
   const { resource, plan } = call.owned
-  const asking = (request: RequestOperation | null) => {
+  const asking = (request: RequestOperation | Defect | null) => {
     if (call.state !== 'running') return
     if (request === null) return onGone()
+    if ('defect' in request) {
+      context.log('error', 'a declaration cannot say what to ask', { error: request.defect, no: call.no })
+      return refuse(context, call, `what to ask cannot be told: ${messageOf(request.defect)}`, again)
+    }
     context.door.submit(request, (decision) => {
       if (call.state !== 'running') return
       if (decision.accepted || isPassing(decision.rejection)) again()
-      else refuse(context, call, decision, again)
+      else refuse(context, call, decision.rejection.message, again)
     })
   }
   try {
-    const reading = read(context, (situation) => requestFor(context, situation, plan, resource, call))
+    const reading = read(context, (situation) => {
+      try {
+        return requestFor(context, situation, plan, resource, call)
+      } catch (defect) {
+        return { defect }
+      }
+    })
     if (reading instanceof Promise) {
       reading.then(asking, (error: unknown) => {
         context.log('warn', 'could not ask a related resource; trying again', { error })
@@ -89,7 +105,7 @@ function isPassing({ code }: Rejection): boolean {
   return code === 'store_unavailable' || code === 'engine_stopped' || code === 'lease_lost'
 }
 
-function refuse(context: AskContext, call: RunCall, decision: Decision & { accepted: false }, again: () => void): void {
+function refuse(context: AskContext, call: RunCall, reason: string, again: () => void): void {
   const run = call.owned.resource.run!
   context.door.submit(
     {
@@ -98,7 +114,7 @@ function refuse(context: AskContext, call: RunCall, decision: Decision & { accep
       begun: run.begun,
       item: { no: call.owed.item, begun: 0 },
       outcome: 'refused',
-      reason: decision.rejection.message,
+      reason,
     },
     (told) => {
       if (!told.accepted) again()

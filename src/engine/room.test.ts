@@ -72,3 +72,41 @@ test('one that is tried again after an hour gives its place to those that wait f
   expect(await client.sheep.get('a')).toMatchObject({ status: 'Shearing' })
   await engine.stop()
 })
+
+test('a declared input that throws is told as why the asker failed, at once', async () => {
+  const shear = {
+    from: ['Whole'],
+    steps: {
+      shearAll: {
+        during: 'Shearing',
+        ask: {
+          sheep: {
+            operation: 'shear',
+            input: (): object => {
+              throw new Error('no shears are left')
+            },
+          },
+        },
+      },
+    },
+    to: 'Shorn',
+    onFailure: 'Whole',
+  } as const
+  const engine = createEngine({
+    store: far(createMemoryBackend().open() as unknown as Store),
+    lifecycles: {
+      ...lifecycles,
+      flock: flock.relations({ sheep: { children: sheep } }).lifecycle({ operations: { create, grow, shear }, heal }),
+    },
+    drivers: { flock: {}, sheep: { cut: async () => {} } },
+  })
+  await engine.start()
+  const client = engine.client('ann')
+  await client.flock.create({ id: 'f', properties: {} })
+  await client.sheep.create({ id: 'a', parent: 'f', properties: {} })
+  const { run } = await client.flock.shear('f')
+  expect(await engine.waitForRun(run!.id, { timeoutMs: 10_000 })).toMatchObject({ state: 'failed' })
+  const found = await engine.get('room.flock', 'f')
+  expect(found).toMatchObject({ status: 'Whole', description: expect.stringContaining('no shears are left') })
+  await engine.stop()
+})

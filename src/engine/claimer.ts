@@ -126,9 +126,14 @@ export class Claimer {
   /** While others wait for a worker, nobody keeps its room who waits for a time. */
   async #makeRoom(): Promise<void> {
     const { store, clock, worker } = this.#options
-    if (worker.room.resting(clock.now()).length === 0) return
-    const waiting = await store.work({ work: 'waiting' }, clock.now(), pageSize, 0)
-    const wanted = waiting.filter((one) => this.#isClaimable(one)).length
+    const { length: resting } = worker.room.resting(clock.now())
+    let wanted = 0
+    for (let after = 0; wanted < resting;) {
+      const waiting = await store.work({ work: 'waiting' }, clock.now(), pageSize, after)
+      wanted += waiting.filter((one) => this.#isClaimable(one)).length
+      if (waiting.length < pageSize) break
+      after = waiting.at(-1)!.no
+    }
     for (const owned of worker.room.resting(clock.now()).slice(0, wanted)) worker.giveBack(owned)
   }
 

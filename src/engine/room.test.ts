@@ -41,9 +41,9 @@ const lifecycles = {
   }),
 }
 
-async function started(cut: (id: string) => void) {
+async function started(cut: (id: string) => void, backend = createMemoryBackend()) {
   const engine = createEngine({
-    store: far(createMemoryBackend().open() as unknown as Store),
+    store: far(backend.open() as unknown as Store),
     lifecycles,
     drivers: { flock: {}, sheep: { cut: async ({ resource }) => cut(resource.id) } },
     options: { runs: 1 },
@@ -55,6 +55,10 @@ async function started(cut: (id: string) => void) {
   return { engine, client }
 }
 
+const failingAtA = (id: string) => {
+  if (id === 'a') throw new TerminalError('no_blade', 'the blade is blunt')
+}
+
 test('runs that others are asked for are carried out by the worker that waits for them', async () => {
   const { engine, client } = await started(() => {})
   const { run } = await client.flock.shear('f')
@@ -63,14 +67,38 @@ test('runs that others are asked for are carried out by the worker that waits fo
 })
 
 test('one that is tried again after an hour gives its place to those that wait for a worker', async () => {
-  const { engine, client } = await started((id) => {
-    if (id === 'a') throw new TerminalError('no_blade', 'the blade is blunt')
-  })
+  const { engine, client } = await started(failingAtA)
   await client.sheep.shear('a')
   const { run } = await client.sheep.shear('b')
   expect(await engine.waitForRun(run!.id, { timeoutMs: 10_000 })).toMatchObject({ state: 'succeeded' })
   expect(await client.sheep.get('a')).toMatchObject({ status: 'Shearing' })
   await engine.stop()
+})
+
+test('so it does behind hundreds that wait for a worker that knows their type', async () => {
+  const backend = createMemoryBackend()
+  const goat = resourceType('room.goat', { properties: z.object({}), statuses }).lifecycle({
+    operations: {
+      create: { ...create, steps: { catch: { during: 'Shearing' } } },
+      grow,
+      shear: { from: ['Whole'], steps: {}, to: 'Shorn', onFailure: 'Whole' },
+    },
+    heal,
+  })
+  const store = backend.open() as unknown as Store
+  const others = createEngine({
+    store,
+    lifecycles: { goat },
+    drivers: { goat: { catch: async () => {} } },
+    options: { worker: false },
+  })
+  await others.start()
+  await Promise.all(Array.from({ length: 250 }, () => others.client('ann').goat.create({ properties: {} })))
+  const { engine, client } = await started(failingAtA, backend)
+  await client.sheep.shear('a')
+  const { run } = await client.sheep.shear('b')
+  expect(await engine.waitForRun(run!.id, { timeoutMs: 10_000 })).toMatchObject({ state: 'succeeded' })
+  for (const one of [engine, others]) await one.stop()
 })
 
 test('a declared input that throws is told as why the asker failed, at once', async () => {

@@ -78,3 +78,16 @@ test('what is in a file of its own besides is only what several share', () => {
   const files = readdirSync(folder).filter((name) => name.endsWith('.js'))
   expect(files.length).toBeLessThan(120)
 })
+
+test('the package holds what is named here, and runs nothing when it is installed', () => {
+  const { files, scripts, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    files: readonly string[]
+    scripts: Record<string, string>
+    dependencies: Record<string, string>
+  }
+  const folders = ['bin', 'templates', 'deploy', 'dist', 'docs', '!docs/pictures']
+  const pages = ['README', 'ARCHITECTURE', 'CHANGELOG', 'CONTRIBUTING', 'SECURITY'].map((page) => `${page}.md`)
+  expect(files).toEqual([...folders, ...pages, 'LICENSE'])
+  expect(Object.keys(scripts).filter((name) => /^(pre|post)?(install|prepare|publish)/.test(name))).toEqual([])
+  for (const [name, version] of Object.entries(dependencies)) expect(version, name).toMatch(/^\d+\.\d+\.\d+$/)
+})

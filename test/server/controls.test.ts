@@ -318,3 +318,16 @@ test('streams have a number in total', async () => {
   for (const { body } of streams) await body?.cancel()
   await few.close()
 })
+
+test('of what anybody may add without end there is an end: views, and lines of one import', async () => {
+  const save = async (name: string) => (await ask('POST', 'views', { name, search: '' })).json
+  for (let n = 0; n < 500; n += 20) await Promise.all(Array.from({ length: 20 }, (_, more) => save(`v-${n + more}`)))
+  expect((await ask('GET', 'views')).json.items).toHaveLength(500)
+  expect((await save('one more')).code).toBe('limit_exceeded')
+  expect((await save('v-1')).name).toBe('v-1')
+  const { json } = await shop.ask('POST', '/v1/resources/shop.box:import?reason=x', {
+    text: '\n'.repeat(100_001),
+    headers: { 'content-type': 'application/x-ndjson' },
+  })
+  expect(json.code).toBe('limit_exceeded')
+})

@@ -102,8 +102,9 @@ export class Claimer {
     for (const [no, until] of this.#strange) if (until <= now) this.#strange.delete(no)
     const found = await store.offerWaiting!({ now: clock.now(), limit, owner: me, except: [...this.#strange.keys()] })
     const taken = await this.#take(found)
-    for (const { no } of found) {
-      if (!taken.has(no) && this.#strange.size < strangeMost) this.#strange.set(no, now + strangeForMs)
+    for (const { no, damaged } of found) {
+      const isStrange = !taken.has(no) && damaged === undefined
+      if (isStrange && this.#strange.size < strangeMost) this.#strange.set(no, now + strangeForMs)
     }
     if (found.length === 0 && !wasHinted) return pollMs
     this.#lookedAt = -Infinity

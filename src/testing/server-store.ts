@@ -39,11 +39,14 @@ export class ServerStore extends FaultyStore {
     return wrote
   }
 
-  offerWaiting({ limit }: Parameters<NonNullable<Store['offerWaiting']>>[0]) {
+  offerWaiting({ limit, except = [] }: Parameters<NonNullable<Store['offerWaiting']>>[0]) {
     const { inner, timeline } = this.#parts
     return this.call(() => {
-      const waiting = inner.work({ work: 'waiting' }, timeline.now, offeredAmong)
-      return this.#server.offer(waiting as readonly Resource[], limit)
+      const waiting = inner.work({ work: 'waiting' }, timeline.now, offeredAmong) as readonly Resource[]
+      return this.#server.offer(
+        waiting.filter(({ no }) => !except.includes(no)),
+        limit,
+      )
     })
   }
 

@@ -147,6 +147,28 @@ test('one that lost its lease while others took up other steps takes nothing on 
   await expect.poll(() => former.called).toEqual(['disk', 'server'])
 })
 
+test('one that lost its lease takes nothing on of what others have left at other steps', async () => {
+  const file = newFile()
+  const former = processWith(file, ['disk', 'server'], '', { leaseMs: shortMs })
+  await former.start()
+  const watching = openSqliteStore({ file })
+  stores.push(watching)
+  const steps = ['address', 'disk', 'server']
+  const newer = processWith(file, steps, 'disk')
+  const starting = newer.start()
+  await watching.end({ no: former.engine.incarnation, as: 'dead', now: Date.now() })
+  await starting
+  await make(newer.engine, 'one')
+  await expect.poll(() => newer.called).toEqual(['address', 'disk'])
+  await newer.engine.stop()
+  // It has registered anew, and found what it cannot carry on.
+  await expect.poll(async () => (await watching.workers(Date.now())).length).toBeGreaterThan(2)
+  const again = processWith(file, steps)
+  await again.start()
+  await expect.poll(() => statusOf(again.engine, 'one')).toBe('Ready')
+  expect([again.called, former.called]).toEqual([['disk', 'server'], []])
+})
+
 test('what one with other steps has left while this one waited for it stops the start', async () => {
   const file = newFile()
   const former = await started(file, ['disk', 'server'], 'server')

@@ -246,7 +246,8 @@ export class EngineReads {
       const owners = (await this.store.workers(now)).map((row) => row.no)
       const query = { work: 'ownedBy', owners: [0, ...owners], tenant } as const
       const live = await this.store.work(query, now, most, from.liveAfter)
-      runs.push(...live.map(liveRunView))
+      // A damaged one may have an owner and no run that can be read.
+      runs.push(...live.filter(({ run }) => run !== null).map(liveRunView))
       if (live.length === most) return { runs, next: { liveAfter: live.at(-1)!.no } }
     }
     const before = 'endedBefore' in from ? from.endedBefore : undefined
@@ -321,7 +322,8 @@ export class EngineReads {
   async oldestWaitMs(): Promise<number> {
     const now = this.clock.now()
     const waiting = await this.store.work({ work: 'waiting' }, now, 100)
-    return waiting.reduce((most, { run }) => Math.max(most, now - Math.max(run!.acceptedAt, run!.dueAt)), 0)
+    const waits = waiting.map(({ run }) => (run === null ? 0 : now - Math.max(run.acceptedAt, run.dueAt)))
+    return Math.max(0, ...waits)
   }
 
   /** The open ones, newest first; `before` is the number of one. */

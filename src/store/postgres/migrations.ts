@@ -1,7 +1,7 @@
 // The tables, as numbered changes, and the runner that brings a schema to the newest of them: in one transaction, under a lock that
 // lets one process do it while others wait. Never change a migration that was released: add another.
 import { sleep, systemClock } from '../../base/clock.ts'
-import { HomeostatError } from '../../base/errors.ts'
+import { HomeostatError, messageOf } from '../../base/errors.ts'
 import { codeOf } from './failures.ts'
 import type { Wire } from './wire.ts'
 
@@ -219,6 +219,9 @@ export async function migrate(wire: Wire, schema: string, options: MigrateOption
     await wire.query('commit')
   } catch (error) {
     if (wire.isOpen) await wire.query('rollback').catch(() => {})
+    // What a migration makes is there already: a table, or a column of one.
+    if (codeOf(error) === '42P07' || codeOf(error) === '42701')
+      throw damagedVersion(schema, `is older than the tables are (${messageOf(error)})`)
     throw error
   }
 }
@@ -268,8 +271,15 @@ async function versionOf(wire: Wire, schema: string): Promise<number> {
     where n.nspname = $1 and c.relname = 'schema_version'`
   if ((await wire.query(there, [schema])).length === 0) return 0
   const [row] = await wire.query(`select version from ${quoted(schema)}.schema_version`)
-  return Number(row?.[0] ?? 0)
+  if (row === undefined) throw damagedVersion(schema, 'is not there')
+  return Number(row[0])
 }
+
+const damagedVersion = (schema: string, how: string): HomeostatError =>
+  new HomeostatError(
+    'store_corrupt',
+    `The schema ${schema} is damaged: its version, in the table schema_version, ${how}. Restore a back-up, or write down there the version that the tables have.`,
+  )
 
 function mustNotBeNewer(version: number, schema: string): void {
   const known = migrations.length

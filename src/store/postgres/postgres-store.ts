@@ -40,6 +40,7 @@ import { rejudge } from './rejudge.ts'
 import { ServerClock } from './server-clock.ts'
 import { sessionOf, type Session } from './session.ts'
 import { Shapes } from './shapes.ts'
+import { mustLookSound } from './soundness.ts'
 import { mustSuit, type Durability } from './suitability.ts'
 import { toText } from './texts.ts'
 import { Verifier } from './verifier.ts'
@@ -165,6 +166,7 @@ class PostgresHandle implements PostgresStore {
           const [numbered] = await Promise.all([
             readonly ? none : first.query(settingStatements.newHandle),
             shapes.read(second),
+            mustLookSound(second, schema),
           ])
           return [found, Number(numbered[0]?.[0] ?? 0)] as const
         }),

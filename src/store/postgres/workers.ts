@@ -1,6 +1,7 @@
 // Incarnations and their leases: one row each, renewed by one small update. Whether a process lives is seen by a lock that its session
 // holds: the server drops it with the connection, so that a process that died is noticed at once, not when its lease has run out.
 import type { Millis } from '../../base/clock.ts'
+import { blockOf } from '../../base/number-blocks.ts'
 import { systemRandom } from '../../base/random.ts'
 import type { Incarnation, No } from '../../decision/state.ts'
 import type { WorkerRow } from '../store.ts'
@@ -20,8 +21,9 @@ const now = (parameter: number) =>
 export const workerStatements = {
   /** Those who own something and are not written down. */
   strangers: `with recursive ${ownersOfLive} select owner from o where not known`,
-  /** A higher number than any that was given, also to one that is known only as an owner. */
-  register: `with c as (update counter set value = greatest(value, (select coalesce(max(no), 0) from worker)) + 1 where name = 'incarnation'
+  newest: 'select coalesce(max(no), 0) from resource',
+  /** A higher number than any that was given, also to one that is known only by what it numbered: $5. */
+  register: `with c as (update counter set value = greatest(value, $5::int8, (select coalesce(max(no), 0) from worker)) + 1 where name = 'incarnation'
       returning value), t as (select ${now(3)} as now)
     insert into worker (no, name, started, beat, lease, state, lock)
     select c.value, $1::text, t.now, t.now, t.now + $2::float8, 'live', $4::int8 from c, t returning no`,
@@ -85,10 +87,17 @@ export class Workers {
     const lock = systemRandom.below(2 ** 52) + 1
     // Locked first: nobody may see the row of a process without its lock.
     await this.parts.session.hold(lock)
-    const values = [toText(worker.name), String(worker.leaseMs), this.time(worker.now), String(lock)]
     try {
-      const rows = await this.ask('register', values)
-      return Number(rows[0]![0])
+      const [newest] = await this.ask('newest', [])
+      const highest = blockOf(Number(newest![0]))
+      const [row] = await this.ask('register', [
+        toText(worker.name),
+        String(worker.leaseMs),
+        this.time(worker.now),
+        String(lock),
+        String(highest),
+      ])
+      return Number(row![0])
     } catch (error) {
       await this.parts.session.release(lock).catch(() => {})
       throw error

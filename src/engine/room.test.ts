@@ -41,7 +41,7 @@ const lifecycles = {
   }),
 }
 
-async function started(cut: (id: string) => void, backend = createMemoryBackend()) {
+async function started(cut: (id: string) => void | Promise<void>, backend = createMemoryBackend()) {
   const engine = createEngine({
     store: far(backend.open() as unknown as Store),
     lifecycles,
@@ -136,5 +136,22 @@ test('a declared input that throws is told as why the asker failed, at once', as
   expect(await engine.waitForRun(run!.id, { timeoutMs: 10_000 })).toMatchObject({ state: 'failed' })
   const found = await engine.get('room.flock', 'f')
   expect(found).toMatchObject({ status: 'Whole', description: expect.stringContaining('no shears are left') })
+  await engine.stop()
+})
+
+test('a tenant that asks for little does not wait for the whole queue of another', async () => {
+  const gate = Promise.withResolvers<void>()
+  const { engine, client } = await started((id) => (id.startsWith('n') ? gate.promise : undefined))
+  const shear = async (id: string, tenant: string) => {
+    await client.sheep.create({ id, tenant, parent: tenant, properties: {} })
+    return engine.operate('room.sheep', id, 'shear', { by: 'ann', tenant })
+  }
+  for (const tenant of ['noisy', 'quiet']) await client.flock.create({ id: tenant, tenant, properties: {} })
+  for (const id of ['n1', 'n2', 'n3', 'n4']) await shear(id, 'noisy')
+  const { id } = await shear('q1', 'quiet').then(({ resource }) => resource)
+  await expect.poll(async () => (await client.sheep.get(id))!.status, { timeout: 10_000 }).toBe('Shorn')
+  for (const id of ['n1', 'n2', 'n3', 'n4']) expect((await client.sheep.get(id))!.status).toBe('Shearing')
+  gate.resolve()
+  await expect.poll(async () => (await client.sheep.get('n4'))!.status, { timeout: 10_000 }).toBe('Shorn')
   await engine.stop()
 })

@@ -1,7 +1,10 @@
 // How many runs a worker may own at a time. A run that only waits for runs of others takes no room: they might wait for it. Nor need
-// one that waits for a time keep its room while others wait for a worker.
+// one that waits for a time keep its room while others wait for a worker. When it is full, deletes and tenants that have less than their
+// share still get in.
 import type { Millis } from '../base/clock.ts'
 import type { NumberMap } from '../base/number-map.ts'
+import type { Command, RequestOperation } from '../decision/command.ts'
+import type { Plans } from '../lifecycle/plan.ts'
 import type { OwnedRun } from './owned-run.ts'
 
 /** So many times as many with those that wait for others: memory has an end. */
@@ -12,6 +15,8 @@ const soonMs = 1_000
 export class Room {
   readonly #runs: number
   readonly #owned: NumberMap<OwnedRun>
+  /** Runs of each tenant that has some here. */
+  readonly #ofTenants = new Map<string, number>()
   #asking = 0
   #isClosed = false
 
@@ -27,9 +32,26 @@ export class Room {
     return Math.max(0, Math.min(this.#runs - size + this.#asking, withAsking * this.#runs - size))
   }
 
-  /** Deletes get in even when it is full: they are how load goes away. */
-  get isOpenToDeletes(): boolean {
-    return !this.#isClosed && this.#owned.size - this.#asking < 2 * this.#runs
+  /** Deletes get in even when it is full: they are how load goes away. So do those who would wait for another tenant's whole queue. */
+  admits(command: Command, plans: Plans): boolean {
+    if (this.left > 0) return true
+    if (command.kind !== 'requestOperation' || this.#isClosed) return false
+    if (this.#owned.size - this.#asking >= 2 * this.#runs) return false
+    const isRemoved = plans.get(command.type)?.operations.get(command.operation)?.removes ?? false
+    return isRemoved || this.#hasShareOf(tenantOf(command))
+  }
+
+  #hasShareOf(tenant: string | null): boolean {
+    if (tenant === null) return false
+    const own = this.#ofTenants.get(tenant) ?? 0
+    return own < this.#runs / (this.#ofTenants.size + (own === 0 ? 1 : 0))
+  }
+
+  /** A run is owned from now on (1), or no longer (-1). */
+  counts({ resource: { tenant } }: OwnedRun, by: 1 | -1): void {
+    const own = (this.#ofTenants.get(tenant) ?? 0) + by
+    if (own > 0) this.#ofTenants.set(tenant, own)
+    else this.#ofTenants.delete(tenant)
   }
 
   close(): void {
@@ -53,4 +75,11 @@ export class Room {
     }
     return found
   }
+}
+
+/** As far as the request tells: whose the resource is that it names is not known here. */
+function tenantOf({ create, tenant }: RequestOperation): string | null {
+  const given = create?.tenant ?? tenant
+  if (given !== undefined) return given
+  return create === undefined || create.parent !== undefined ? null : 'default'
 }

@@ -90,10 +90,8 @@ export class Worker {
 
   /** The incarnation that new runs may name as their owner now; 0 when this worker is full or stopping. */
   claimant(command: Command): Incarnation {
-    if (!this.#options.lease.isLive) return 0
-    if (this.room.left > 0) return this.#me
-    if (command.kind !== 'requestOperation' || !this.room.isOpenToDeletes) return 0
-    return this.#options.plans.get(command.type)?.operations.get(command.operation)?.removes ? this.#me : 0
+    const { lease, plans } = this.#options
+    return lease.isLive && this.room.admits(command, plans) ? this.#me : 0
   }
 
   get owned(): number {
@@ -180,6 +178,7 @@ export class Worker {
     if (owned === undefined) {
       owned = new OwnedRun(after, this.#options.plans.get(after.type)!)
       this.#owned.set(after.no, owned)
+      this.room.counts(owned, 1)
       this.#deadlines.start()
     } else {
       // Pre-empted by a new run that is owned here too: the wait for the interrupted call is over when it has ended here.
@@ -193,7 +192,7 @@ export class Worker {
   }
 
   #release(owned: OwnedRun, why: string): void {
-    this.#owned.delete(owned.no)
+    if (this.#owned.delete(owned.no)) this.room.counts(owned, -1)
     this.room.asks(owned, false)
     for (const call of owned.calls) this.#withdraw(call, why)
     owned.calls = []

@@ -202,3 +202,11 @@ test('without OIDC in the configuration there is no such path', async () => {
   shop = await openShop()
   expect((await visit(`${shop.url}/sign-in/oidc`)).status).toBe(404)
 })
+
+test('what is kept of the question in the browser is read by no script, and is gone within ten minutes', async () => {
+  await open()
+  const begun = await fetch(`${shop.url}/sign-in/oidc`, { redirect: 'manual' })
+  expect(begun.headers.get('set-cookie')).toMatch(
+    /^homeostat-oidc=[\w-]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600$/,
+  )
+})

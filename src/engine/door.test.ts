@@ -217,6 +217,24 @@ describe('the door', () => {
     expect(answers.map(descriptionOf)).toEqual(['1', '2', '1', '2'])
   })
 
+  test('how a call ended is told by the next incarnation when the lease was lost meanwhile; requests are refused', async () => {
+    const told: string[] = []
+    const { door } = make({}, (_, situation, command) => {
+      told.push(command.kind)
+      return pretended(plans, situation, command)
+    })
+    const call = { phase: 'step', step: 0, item: 0, attempt: 1 } as const
+    const outcome = { kind: 'done', result: null } as const
+    const ended = door.ask({ kind: 'callEnded', no: 1, epoch: 1, call, outcome, by: 'test' })
+    const asked = door.ask(add(2))
+    door.close('lease_lost', 'The lease is gone.')
+    expect(await asked).toMatchObject({ accepted: false, rejection: { code: 'lease_lost' } })
+    expect(told).toEqual([])
+    door.reborn(2)
+    expect(await ended).toMatchObject({ accepted: true })
+    expect(told).toEqual(['callEnded'])
+  })
+
   test('numbers of new resources are the incarnation and a counter', () => {
     const { door } = make({}, (_, situation) => {
       numbers.push(situation.nextNo(), situation.nextNo())

@@ -51,6 +51,25 @@ test('a resource is created, read, operated, waited for and deleted', async () =
   expect((await shop.ask('GET', '/v1/resources/shop.box/b-1')).json.kind).toBe('terminal')
 })
 
+test('the same asked by two hundred at once: one creates and the others are refused, one deletes and the others join it', async () => {
+  const together = (ask: () => Promise<Answered>) => Promise.all(Array.from({ length: 200 }, ask))
+  const created = await together(() => create('b-1'))
+  expect(created.filter(({ status }) => status === 202)).toHaveLength(1)
+  expect(created.filter(({ json }) => json.code === 'already_exists')).toHaveLength(199)
+  await ended(created.find(({ status }) => status === 202)!.json.run.id)
+  shop.hands.held.add('burn')
+  const deleted = await together(() => shop.ask('DELETE', '/v1/resources/shop.box/b-1'))
+  expect(new Set(deleted.map(({ status }) => status))).toEqual(new Set([202]))
+  const runs = new Set<string>(deleted.map(({ json }) => json.run.id as string))
+  expect(runs.size).toBe(1)
+  // Nor does anybody who asks for less take the force from it.
+  const forced = await shop.ask('DELETE', '/v1/resources/shop.box/b-1?force=true&reason=fire')
+  const again = await shop.ask('DELETE', '/v1/resources/shop.box/b-1')
+  expect(runs.has(forced.json.run.id)).toBe(false)
+  expect(again.json.run.id).toBe(forced.json.run.id)
+  expect(await ended(forced.json.run.id)).toMatchObject({ state: 'forced' })
+})
+
 test('what is refused is a problem with a stable code, the status and what is allowed', async () => {
   await ended((await create('b-1')).json.run.id)
   const refused = await shop.ask('POST', '/v1/resources/shop.box/b-1:unseal')

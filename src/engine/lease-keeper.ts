@@ -146,6 +146,8 @@ export class LeaseKeeper {
     if (this.#state !== 'live') return
     this.#state = 'lost'
     this.#quiet()
+    // A renewal may have been under way: who beats on would keep a lease alive under which nobody acts, and nobody would take its runs over.
+    void this.#heartbeat?.stop()
     this.#options.log('error', 'this worker is no longer an owner', { reason, incarnation: this.#no })
     this.#options.onLost(reason)
   }

@@ -12,7 +12,7 @@ import { driverOf, shelves, things } from '../damage/shelves.ts'
 import { startPostgres } from '../postgres/server.ts'
 
 /** The same store; the first heartbeat goes on, and is not believed from the moment that is asked for. */
-function doubting(store: Store): { readonly store: Store; doubt(): void } {
+function doubting(store: Store): { readonly store: Store; readonly doubt: () => void } {
   let isDoubted = false
   let beats = 0
   const doubted = Object.create(store) as Store

@@ -163,10 +163,15 @@ function countWords(known: number | undefined, found: number | null, hasMore: bo
   return `${found.toLocaleString('en')} found so far; more as you scroll`
 }
 
+/** What is chosen is shown as chosen, also before the list has come, and where it has none of it. */
+const withChosen = (names: readonly string[], chosen: string): readonly string[] =>
+  chosen === '' || names.includes(chosen) ? names : [...names, chosen]
+
 function Filters() {
   const { query } = usePlace()
   const counts = useCall('countResources', {})
   const type = query.get('type') ?? ''
+  const status = query.get('status') ?? ''
   const lifecycle = useLifecycle(type)
   const [text, setText] = useState(query.get('q') ?? '')
   const settled = useSettled(text)
@@ -188,8 +193,11 @@ function Filters() {
         <label htmlFor="filter-type">Type</label>
         <select id="filter-type" value={type} onChange={(event) => set({ type: event.target.value, status: null })}>
           <option value="">all types</option>
-          {(counts.data?.items ?? []).map((one) => (
-            <option key={one.type}>{one.type}</option>
+          {withChosen(
+            (counts.data?.items ?? []).map((one) => one.type),
+            type,
+          ).map((one) => (
+            <option key={one}>{one}</option>
           ))}
         </select>
       </div>
@@ -197,12 +205,15 @@ function Filters() {
         <label htmlFor="filter-status">Status</label>
         <select
           id="filter-status"
-          value={query.get('status') ?? ''}
+          value={status}
           disabled={type === ''}
           onChange={(event) => set({ status: event.target.value })}
         >
           <option value="">{type === '' ? 'choose a type first' : 'all statuses'}</option>
-          {(lifecycle?.statuses ?? []).map(({ name }) => (
+          {withChosen(
+            (lifecycle?.statuses ?? []).map(({ name }) => name),
+            status,
+          ).map((name) => (
             <option key={name} value={name}>
               {name} ({(some[name] ?? 0).toLocaleString('en')})
             </option>

@@ -25,6 +25,18 @@ const expectStandby = async (name: string) => {
     withinMs,
     async () => (await ask(server, 'show synchronous_standby_names'))[0] === name,
   )
+  // That a new connection knows it is not enough: another process of the server, in its own time, tells those that commit.
+  if (name !== '') await until('commits wait for it', withinMs, doCommitsWait)
+}
+
+async function doCommitsWait(): Promise<boolean> {
+  let isOver = false
+  const trying = ask(server, `select pg_logical_emit_message(true, 'trial', '')`).finally(() => (isOver = true))
+  let pids: number[] = []
+  await until('it waits or is over', withinMs, async () => isOver || (pids = await waiting()).length > 0)
+  for (const pid of pids) await ask(server, `select pg_cancel_backend(${pid})`)
+  await trying
+  return pids.length > 0
 }
 /** Backends that wait for the standby. */
 const waiting = async () =>

@@ -26,6 +26,29 @@ test('a duty is done at once, then in its rhythm, and at once when woken, but no
   expect(clock.armed).toBe(0)
 })
 
+test('woken again and again before its time, it sets its timer once', async () => {
+  // Every look at a real clock finds it a little later.
+  class Running extends ManualClock {
+    timers = 0
+    #looks = 0
+    override monotonic(): number {
+      return super.monotonic() + (++this.#looks % 7) / 1_000
+    }
+    override after(ms: number, then: () => void): () => void {
+      this.timers++
+      return super.after(ms, then)
+    }
+  }
+  const clock = new Running()
+  const { rhythm } = make(() => undefined, clock)
+  rhythm.start()
+  await clock.advance(0)
+  const before = clock.timers
+  for (let i = 0; i < 50; i++) rhythm.wake()
+  expect(clock.timers - before).toBe(1)
+  await rhythm.stop()
+})
+
 test('a wake-up during a pass is not lost, and no pass overlaps another', async () => {
   let passes = 0
   let underWay = 0

@@ -36,7 +36,7 @@ export class Rhythm {
   start(): void {
     if (this.#state !== 'stopped') return
     this.#state = 'resting'
-    this.#schedule(0)
+    this.#scheduleAt(this.#now)
   }
 
   /** Something may be to do. */
@@ -59,14 +59,18 @@ export class Rhythm {
 
   /** Not sooner after the last pass than the gap. */
   #scheduleIn(ms: number): void {
-    this.#schedule(Math.max(ms, this.#endedAt + this.#options.gapMs - this.#options.clock.monotonic()))
+    this.#scheduleAt(Math.max(this.#now + ms, this.#endedAt + this.#options.gapMs))
   }
 
-  #schedule(ms: number): void {
-    const at = this.#options.clock.monotonic() + ms
+  /** Woken with every commit: what is planned for the same moment already must be seen to be so. */
+  #scheduleAt(at: number): void {
     if (this.#timer !== null && this.#timer.at <= at) return
     this.#cancel()
-    this.#timer = { at, cancel: this.#options.clock.after(ms, () => this.#run()) }
+    this.#timer = { at, cancel: this.#options.clock.after(at - this.#now, () => this.#run()) }
+  }
+
+  get #now(): number {
+    return this.#options.clock.monotonic()
   }
 
   #cancel(): void {
@@ -111,7 +115,7 @@ export class Rhythm {
   }
 
   #rest(next: number | undefined): void {
-    this.#endedAt = this.#options.clock.monotonic()
+    this.#endedAt = this.#now
     if (this.#state === 'stopped') {
       for (const resolve of this.#whenStopped) resolve()
       this.#whenStopped = []
@@ -119,6 +123,6 @@ export class Rhythm {
     }
     this.#state = 'resting'
     if (this.#isWoken) this.#scheduleIn(0)
-    else if (next !== undefined) this.#schedule(Math.max(next, this.#options.gapMs))
+    else if (next !== undefined) this.#scheduleIn(next)
   }
 }

@@ -47,9 +47,17 @@ export class NumberMap<Value> {
     return true
   }
 
+  /** Costs next to nothing when it is small, or empty: it may be used again and again instead of being made. */
   clear(): void {
-    this.#keys = new Float64Array(firstRoom)
-    this.#values = roomFor(firstRoom)
+    if (this.#keys.length > firstRoom) {
+      this.#keys = new Float64Array(firstRoom)
+      this.#values = roomFor(firstRoom)
+    } else if (this.#size > 0) {
+      for (let place = 0; place < firstRoom; place++) {
+        this.#keys[place] = empty
+        this.#values[place] = undefined
+      }
+    }
     this.#size = 0
   }
 

@@ -31,6 +31,7 @@ export class Planner {
   private readonly places: Places
   private readonly readEnded: StatementSync
   private readonly sheet = emptySheet()
+  private readonly ends = new NumberMap<number>()
 
   constructor(parts: { readonly connection: Connection; readonly shapes: Shapes; readonly places: Places }) {
     this.shapes = parts.shapes
@@ -99,7 +100,8 @@ export class Planner {
 
   /** Answers the number of the latest ended run by resource. */
   private writeEnds(batch: Batch, from: Heads, { runs }: Sheet): NumberMap<number> {
-    const ends = new NumberMap<number>()
+    const { ends } = this
+    ends.clear()
     let n = from.runs
     for (const run of batch.ended) {
       const prev = ends.get(run.no) ?? (run.begun === firstBegun ? 0 : this.storedEnd(run.no))

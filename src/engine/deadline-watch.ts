@@ -41,7 +41,7 @@ export class DeadlineWatch {
     this.#shortestMs = shortestDeadlineMs(context.plans)
   }
 
-  /** Called with every run that is taken on. */
+  /** Called with every run that is taken on; looks until there is none. */
   start(): void {
     if (this.#cancel !== null) return
     this.#lookAtClocks()

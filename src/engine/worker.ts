@@ -196,9 +196,7 @@ export class Worker {
     this.room.asks(owned, false)
     for (const call of owned.calls) this.#withdraw(call, why)
     owned.calls = []
-    if (this.#owned.size > 0) return
-    this.#deadlines.stop()
-    this.#whenEmpty?.()
+    if (this.#owned.size === 0) this.#whenEmpty?.()
   }
 
   /** One run that cannot be understood here must not stop the others. */

@@ -6,6 +6,7 @@ import type { Plans } from '../lifecycle/plan.ts'
 import type { Store } from '../store/store.ts'
 import type { Door } from './door.ts'
 import type { ForeignWrites } from './foreign-writes.ts'
+import type { LeaseKeeper } from './lease-keeper.ts'
 import type { Log } from './log.ts'
 import { Rhythm } from './rhythm.ts'
 import { isKnownHere } from './strangers.ts'
@@ -19,6 +20,7 @@ export interface ClaimerOptions {
   readonly log: Log
   readonly foreign: ForeignWrites
   readonly worker: Worker
+  readonly lease: Pick<LeaseKeeper, 'confirm'>
   readonly me: Incarnation
   readonly pollMs: number
   /** Something waits here whose record cannot be read. */
@@ -117,7 +119,8 @@ export class Claimer {
 
   /** Answers those that were claimed. */
   async #take(found: readonly Resource[]): Promise<ReadonlySet<No>> {
-    const nos = found.filter((one) => this.#isClaimable(one)).map((one) => one.no)
+    const claimable = found.filter((one) => this.#isClaimable(one)).map((one) => one.no)
+    const nos = claimable.length > 0 && (await this.#options.lease.confirm()) ? claimable : []
     await this.#claim(nos)
     const damaged = found.filter((one) => one.damaged !== undefined)
     if (damaged.length > 0) await this.#options.onDamaged(damaged)

@@ -11,6 +11,7 @@ import type { Store, WorkerRow } from '../store/store.ts'
 import type { Door } from './door.ts'
 import type { ForeignWrites } from './foreign-writes.ts'
 import type { HealingPolicy } from './healing-policy.ts'
+import type { LeaseKeeper } from './lease-keeper.ts'
 import type { Log } from './log.ts'
 import { Rhythm } from './rhythm.ts'
 import { findOverdue, findOwnerLost, findUnowned, type Stuck, type StuckContext, type StuckPage } from './stuck.ts'
@@ -24,6 +25,7 @@ export interface HealerOptions {
   readonly log: Log
   readonly foreign: ForeignWrites
   readonly policy: HealingPolicy
+  readonly lease: Pick<LeaseKeeper, 'confirm'>
   readonly me: Incarnation
   /** Who carries out a run that is healed: this worker while it has room, else nobody, so that any worker takes it. */
   readonly ownerForHealed: () => Incarnation
@@ -109,10 +111,12 @@ export class Healer {
   }
 
   async #pass(): Promise<number> {
-    const { store, clock, policy, foreign, healEveryMs, log } = this.#options
+    const { store, clock, policy, foreign, healEveryMs, log, lease, me } = this.#options
     const before = { ...this.figures }
     this.#isSaturated = false
     const rows = await store.workers(clock.now())
+    const isLive = rows.some(({ no, state }) => no === me && state === 'live')
+    if (!isLive && !(await lease.confirm())) return healEveryMs
     const gone = await this.#endGone(rows)
     const asOf = foreign.look()
     const isQuiet = this.#seenCommits === this.#commits && this.#seenForeign === asOf

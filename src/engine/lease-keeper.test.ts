@@ -44,6 +44,16 @@ describe('the lease keeper', () => {
     expect([ended, clock.armed]).toEqual([[], 0])
   })
 
+  test('asked to confirm, it says what the store says, and is lost at once when that refuses it', async () => {
+    let isKnown = true
+    const { keeper, lost } = await make({ beat: () => isKnown })
+    expect([await keeper.confirm(), lost]).toEqual([true, []])
+    isKnown = false
+    expect([await keeper.confirm(), keeper.mayStart(), lost.length]).toEqual([false, false, 1])
+    isKnown = true
+    expect([await keeper.confirm(), lost.length]).toEqual([false, 1])
+  })
+
   test('a store that does not answer: nothing is begun in the last part of the lease, and then it is lost', async () => {
     const { clock, keeper, lost } = await make({ beat: () => new Promise(() => {}) })
     await clock.advance(7_100)

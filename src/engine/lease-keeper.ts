@@ -74,6 +74,17 @@ export class LeaseKeeper {
     return this.#state === 'live'
   }
 
+  /**
+   * Asks the store whether this one still counts as an owner. Others may have ended it, a broken connection is enough, and it hears of
+   * that with its next beat: until then it must not take on what they have left, perhaps by another declaration.
+   */
+  async confirm(): Promise<boolean> {
+    if (this.#state !== 'live') return false
+    const { store, clock, leaseMs } = this.#options
+    if (!(await store.beat({ no: this.#no, leaseMs, now: clock.now() }))) this.#lose('the store refused a beat')
+    return this.isLive
+  }
+
   /** Says goodbye, so that nobody waits for the lease to run out. */
   async stop(): Promise<void> {
     const wasLive = this.#state === 'live'

@@ -92,6 +92,7 @@ export class Tenure {
       claimer: new Claimer({
         ...context,
         worker,
+        lease: this.lease,
         me,
         pollMs: settings.pollMs,
         onDamaged: async (resources) => this.acting?.healer.meet(resources),
@@ -99,6 +100,7 @@ export class Tenure {
       healer: new Healer({
         ...context,
         ...settings,
+        lease: this.lease,
         me,
         ownerForHealed: () => (worker.room.left > 0 ? me : 0),
         onGone: () => this.acting?.sweeper.wake(),

@@ -439,6 +439,33 @@ describe.each(distances)('several workers with %s', (_distance, isFar) => {
     expect(clock.armed).toBe(0)
   })
 
+  test('one that others have ended takes on nothing before it hears of that with its next beat', async () => {
+    const bench = createBench(isFar)
+    const clock = new ManualClock()
+    const api = await started({ worker: false }, bench, clock)
+    const worker = await started({ leaseMs: 600_000 }, bench, clock)
+    const { incarnation } = worker.engine
+    await api.engine.create('bench.rack', { id: 'r-1', properties: {} }, { by: 'test' })
+    await clock.advance(200)
+    api.store.end({ no: incarnation, as: 'dead', now: clock.now() })
+    await makeBox(api)
+    await api.engine.submit({
+      kind: 'importResource',
+      type: 'bench.box',
+      id: 'b-2',
+      status: 'Working',
+      properties: { size: 1 },
+      by: 'test',
+    })
+    await clock.advance(60_000)
+    expect([await statusOf(api), await statusOf(api, 'b-2')]).toEqual(['Ready', 'Ready'])
+    expect(worker.engine.incarnation).toBeGreaterThan(incarnation)
+    const whose = (await api.engine.history('bench.box', 'b-1')).map(({ by }) => by)
+    expect(whose).toContain(`worker ${worker.engine.incarnation}`)
+    expect(whose).not.toContain(`worker ${incarnation}`)
+    await Promise.all([api.engine.stop(), worker.engine.stop()])
+  })
+
   test('a run pre-empted through another process: the call is aborted within moments', async () => {
     const bench = createBench(isFar)
     const clock = new ManualClock()

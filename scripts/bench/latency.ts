@@ -5,7 +5,7 @@ import { median, oneByOne, quantile } from './load.ts'
 import { openSubject, poolCount } from './subject.ts'
 
 const operations = 300
-const warmUp = 500
+const warmUp = 5_000
 
 export async function latency({ runs, ground, say }: Options): Promise<Figure[]> {
   const bare = await ground.openBare()

@@ -17,6 +17,8 @@ export interface Clock {
   hold?(): () => void
   /** Calls `then` when the present turn of the event loop is over: how the door gathers commands. */
   soon(then: () => void): void
+  /** Calls `then` before the turn is over, after what is under way: for whom nobody else is worth waiting for. Left out: `soon` does. */
+  atOnce?(then: () => void): void
 }
 
 /** setTimeout overflows (and fires at once) beyond this. */
@@ -42,6 +44,7 @@ export const systemClock: Clock = {
     return () => clearInterval(timer)
   },
   soon: (then) => void setImmediate(then),
+  atOnce: (then) => queueMicrotask(then),
 }
 
 /** Waits by a clock that was given; ends early when the signal fires: the caller looks at the signal. */

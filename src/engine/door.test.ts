@@ -1,5 +1,6 @@
 // The door with a pretended decision: each resource holds a counter; what is tested is loading, batching, conflicts and answers.
 import { describe, expect, test } from 'vitest'
+import { systemClock } from '../base/clock.ts'
 import { HomeostatError } from '../base/errors.ts'
 import { seededRandom } from '../base/random.ts'
 import type { Command, ProgressReported, SetStatus } from '../decision/command.ts'
@@ -42,6 +43,13 @@ const pretended: Decide = (_, situation, command): Decision => {
 const act = (no: number, status: string): SetStatus => ({ kind: 'setStatus', no, status, reason: '', by: 'test' })
 const add = (no: number): Command => act(no, 'add')
 
+/** Like the real one: what comes alone need not wait for the turn. */
+class QuickClock extends ManualClock {
+  atOnce(then: () => void): void {
+    queueMicrotask(then)
+  }
+}
+
 interface Made {
   readonly door: Door
   readonly store: Store
@@ -49,7 +57,7 @@ interface Made {
   readonly clock: ManualClock
 }
 
-function make(change: Partial<Store> = {}, decide: Decide = pretended): Made {
+function make(change: Partial<Store> = {}, decide: Decide = pretended, clock = new ManualClock()): Made {
   const backend = createMemoryBackend()
   const handle = backend.open()
   handle.useKinds(() => 'stable')
@@ -62,7 +70,6 @@ function make(change: Partial<Store> = {}, decide: Decide = pretended): Made {
     },
     ...change,
   })
-  const clock = new ManualClock()
   const door = new Door({
     store,
     plans,
@@ -100,6 +107,36 @@ describe('the door', () => {
     const { door, batches } = make()
     await Promise.all(Array.from({ length: 1_200 }, (_, i) => door.ask(add(i + 1))))
     expect(batches.map((batch) => batch.writes.length)).toEqual([500, 500, 200])
+  })
+
+  test('what comes alone is taken before the turn is over; after a number of such batches everybody else has a turn', async () => {
+    const { door, batches } = make({}, pretended, new QuickClock())
+    let turns = 0
+    systemClock.soon(() => turns++)
+    const answeredIn: number[] = []
+    await new Promise<void>((resolve) => {
+      const again = () => {
+        answeredIn.push(turns)
+        if (turns === 0) door.submitAlone(add(1), again)
+        else resolve()
+      }
+      door.submitAlone(add(1), again)
+    })
+    expect(answeredIn).toEqual([...Array<number>(16).fill(0), 1])
+    expect(batches).toHaveLength(17)
+  })
+
+  test('what came alone and got company waits for the turn like all others', async () => {
+    const { door, batches } = make({}, pretended, new QuickClock())
+    const answers: Promise<Decision>[] = [door.ask(add(1))]
+    answers.push(new Promise((resolve) => door.submitAlone(add(2), resolve)))
+    await Promise.all(answers)
+    answers.push(new Promise((resolve) => door.submitAlone(add(3), resolve)), door.ask(add(4)))
+    await Promise.all(answers)
+    expect(batches.map((batch) => batch.writes.map(({ after }) => after.no))).toEqual([
+      [1, 2],
+      [3, 4],
+    ])
   })
 
   test('answers only after the commit', async () => {

@@ -1,6 +1,7 @@
 // The one door by which every change enters: load, decide, commit, again on conflict.
 //
-// Commands that arrive while a batch is under way gather; the next turn of the event loop takes them together.
+// Commands that arrive while a batch is under way gather; the next turn of the event loop takes them together. How the only call under
+// way has ended is taken before the turn is over: nobody else is to be expected, and a turn takes as long as a small decision.
 //   idle     -> waiting   a command arrives: the next turn is asked for
 //   waiting  -> busy      the turn has come: a batch is taken, decided, sent to the store
 //   busy     -> waiting   the batch is answered, or has departed, and more commands are there; -> idle when none is
@@ -39,6 +40,8 @@ const worthSplitting = 100
 /** After so many conflicts a batch is halved; a command alone is given up after the second figure. */
 const conflictsBeforeHalving = 3
 const conflictsAlone = 12
+/** So many batches in a row are taken without a turn between: then everybody else has one. */
+const atOnceMost = 16
 const retryFirstMs = 50
 const retryAtMostMs = 5_000
 
@@ -57,6 +60,9 @@ export class Door {
   #toForget: No[] = []
   #known: Known = { at: 0, asOf: 0 }
   #flying = 0
+  #atOnce = 0
+  /** What came last had no other before it, and expects none after it. */
+  #isAlone = false
   /** Batches that came back without having been written: decided again when nothing else is under way. */
   #returned: Item[][] = []
   /** Commands that wait for what a flight has written. */
@@ -92,6 +98,12 @@ export class Door {
   submit(command: Command, done: ((decision: Decision) => void) | null, beside?: BesideOf): void {
     this.#queue.add({ command, done, beside, decision: null })
     if (this.#state === 'idle' && this.#mayTake) this.#await()
+  }
+
+  /** The same where no other command is to be expected in this turn: it does not wait for its end. */
+  submitAlone(command: Command, done: (decision: Decision) => void): void {
+    this.#isAlone = this.waiting === 0
+    this.submit(command, done)
   }
 
   /** The same as a promise; never rejected. */
@@ -130,17 +142,26 @@ export class Door {
 
   #await(): void {
     this.#state = 'waiting'
+    if (this.#isAlone && this.waiting === 1 && this.#clock.atOnce !== undefined && this.#atOnce < atOnceMost) {
+      this.#atOnce++
+      return this.#clock.atOnce(() => this.#take())
+    }
     this.#clock.soon(() => {
-      this.#state = 'busy'
-      this.#takeBatch().then(
-        () => this.#next(),
-        (error: unknown) => {
-          // Every expected failure is answered inside; what comes here is our own defect. The door stays open for the others.
-          this.#options.log('error', 'the door met a defect', { error })
-          this.#next()
-        },
-      )
+      this.#atOnce = 0
+      this.#take()
     })
+  }
+
+  #take(): void {
+    this.#state = 'busy'
+    this.#takeBatch().then(
+      () => this.#next(),
+      (error: unknown) => {
+        // Every expected failure is answered inside; what comes here is our own defect. The door stays open for the others.
+        this.#options.log('error', 'the door met a defect', { error })
+        this.#next()
+      },
+    )
   }
 
   #next(): void {
@@ -154,6 +175,7 @@ export class Door {
   }
 
   async #takeBatch(): Promise<void> {
+    this.#isAlone = false
     const returned = this.#returned.shift()
     if (returned !== undefined) return this.#settle(returned, false)
     const isAlone = this.#flying === 0 && this.waiting > worthSplitting

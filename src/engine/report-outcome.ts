@@ -1,6 +1,6 @@
 // Tells the door how a driver call ended: again and again, until it is taken or the run has moved on.
 import type { Clock } from '../base/clock.ts'
-import type { Outcome } from '../decision/command.ts'
+import type { Command, Outcome } from '../decision/command.ts'
 import type { Decision } from '../decision/decision.ts'
 import type { Door } from './door.ts'
 import type { Log } from './log.ts'
@@ -15,6 +15,8 @@ export interface ReportContext {
   readonly watch: RunWatch
   /** Its run is still carried out here. */
   readonly isOwned: (call: RunCall) => boolean
+  /** No other call is under way or waits. */
+  readonly isAlone: () => boolean
   /** The outcome is committed. */
   readonly taken: (call: RunCall) => void
 }
@@ -22,10 +24,11 @@ export interface ReportContext {
 const againMs = { first: 1_000, atMost: 60_000 }
 
 export function reportOutcome(context: ReportContext, call: RunCall, outcome: Outcome): void {
-  context.door.submit(
-    { kind: 'callEnded', no: call.no, epoch: call.epoch, call: call.owed.name, outcome, by: context.by },
-    (decision) => reported(context, call, outcome, decision),
-  )
+  const { no, epoch, owed } = call
+  const command: Command = { kind: 'callEnded', no, epoch, call: owed.name, outcome, by: context.by }
+  const done = (decision: Decision) => reported(context, call, outcome, decision)
+  if (context.isAlone()) context.door.submitAlone(command, done)
+  else context.door.submit(command, done)
 }
 
 function reported(context: ReportContext, call: RunCall, outcome: Outcome, decision: Decision): void {

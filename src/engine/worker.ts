@@ -83,7 +83,8 @@ export class Worker {
     this.#watch = new RunWatch(options, this.#owned, (resource, known) => this.seen(resource, known))
     const isOwned = ({ owned }: RunCall) => this.#owned.get(owned.no) === owned
     const taken = (call: RunCall) => this.#taken(call)
-    this.#reporting = { ...options, by: this.#by, watch: this.#watch, isOwned, taken }
+    const isAlone = () => this.lanes.running === 0 && this.lanes.queued === 0
+    this.#reporting = { ...options, by: this.#by, watch: this.#watch, isOwned, isAlone, taken }
     const refused = (owned: OwnedRun) => void this.#watch.refresh(owned)
     this.#deadlines = new DeadlineWatch({ ...options, by: this.#by, refused }, this.#owned)
   }

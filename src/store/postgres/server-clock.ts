@@ -34,6 +34,11 @@ export class ServerClock implements Clock {
     this.own.soon(then)
   }
 
+  atOnce(then: () => void): void {
+    if (this.own.atOnce === undefined) this.own.soon(then)
+    else this.own.atOnce(then)
+  }
+
   /** The server said `time` between these two moments of `monotonic`. What that leaves open changes nothing. */
   heard(time: Millis, asked: number, answered: number): void {
     const half = (answered - asked) / 2

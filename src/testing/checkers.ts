@@ -278,6 +278,13 @@ export class Checkers implements StoreWatch {
     this.tell(process.name, '○', `incarnation ${no} has ended (${as})`)
   }
 
+  /** Others took it for dead, and it lives. */
+  parted(process: SimulatedProcess, no: Incarnation): void {
+    this.seen.workers.get(no)!.isEnded = true
+    this.situations.saw('taken for dead')
+    this.faulted(process, `incarnation ${no} is taken for dead by others`)
+  }
+
   faulted(process: SimulatedProcess, what: string): void {
     this.mix(process.rank + 77)
     if (what.startsWith('unavailable')) this.#outOfReach.add(process)

@@ -49,6 +49,8 @@ export interface Rates {
   readonly exchange: readonly number[]
   /** Processes that die or freeze at any moment, per action of the workload. */
   readonly process: number
+  /** Processes that others take for dead although they live, likewise. */
+  readonly parting: number
 }
 
 const commitFaults: readonly CommitFault[] = [
@@ -94,7 +96,7 @@ export const quietSetting: Setting = {
   isWatched: false,
   hasClerk: false,
   engine: {},
-  rates: { commit: [1], call: [1], fate: [1], wrongAnswer: 0, lostWake: 0, exchange: [1], process: 0 },
+  rates: { commit: [1], call: [1], fate: [1], wrongAnswer: 0, lostWake: 0, exchange: [1], process: 0, parting: 0 },
 }
 
 const levels = [0.01, 0.03, 0.1, 0.3] as const
@@ -126,6 +128,8 @@ export function drawSetting(choices: Choices): Setting {
       lostWake: rate(),
       exchange: withRest([drawRate(server), drawRate(server), drawRate(server, 0.1)]),
       process: rate(),
+      // The connection that stands for a process is one to a far store. Also on a stream of its own.
+      parting: isFar ? drawRate(choices.stream('parting')) : 0,
     },
   }
 }

@@ -34,10 +34,13 @@ export interface HostsParts {
   readonly faults: FaultPlan
   readonly checkers: Checkers
   readonly backend: { open(): ProcessStore }
+  /** For what others do to a process. */
+  readonly reader: Store
   /** Null: commits are taken one at a time. */
   readonly server: ServerBackend | null
   readonly settings: EngineSettings
   readonly stream: Stream
+  readonly parting: Stream
   /** Null: nobody looks on. */
   readonly onlookers: Onlookers | null
 }
@@ -131,6 +134,18 @@ export class Hosts {
       submit: (command: Command, done: Parameters<Counter['submit']>[1]) =>
         void this.#parts.timeline.after(0, process, () => engine.submitWith(command, done)),
     }))
+  }
+
+  /** The connection that stands for a process breaks, and others end it as dead: it lives on, and hears of that with its next beat. */
+  part(): void {
+    const { faults, parting, checkers, reader, timeline } = this.#parts
+    const rate = faults.setting.rates.parting
+    if (rate === 0 || !parting.chance(rate)) return
+    const able = this.#able()
+    if (able.length === 0) return
+    const { process } = able[parting.below(able.length)]!
+    const no = checkers.seen.incarnationOf(process)
+    if (reader.end({ no, as: 'dead', now: timeline.now }) === true) checkers.parted(process, no)
   }
 
   /** A process dies, freezes or is stopped in order, at any moment. */

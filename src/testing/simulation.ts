@@ -191,9 +191,11 @@ class Simulation {
       faults: this.#faults,
       checkers: this.#checkers,
       backend: this.#backend,
+      reader: this.#reader,
       server: server?.run(kind, this.#timeline, this.#faults, this.#checkers) ?? null,
       settings: this.#settings,
       stream: this.#choices.stream('process'),
+      parting: this.#choices.stream('parting'),
       onlookers: this.#onlookers,
     })
     this.#client = new SimulatedClient(this.#timeline, this.#checkers, asking, () => this.#hosts.counters())
@@ -281,6 +283,7 @@ class Simulation {
       this.#timeline.at(at, null, () => {
         this.#actionsLeft--
         this.#hosts.disturb()
+        this.#hosts.part()
         for (const command of this.#workload.next(this.#timeline.wall)) this.#ask(command)
       })
       at += [100, 10, 700, 3_000, 12_000, 40_000][plan.weighted([6, 5, 5, 4, 3, 1])]!

@@ -7,6 +7,7 @@ export const situations = {
   'heal raced': 'Two healers wanted the same resource; one was refused by the store.',
   'commit conflict': 'A commit was refused because others had changed what it had read.',
   'lease lost': 'A process lost its lease and was registered anew.',
+  'taken for dead': 'Others ended a process that lived, because its connection broke.',
   'pause survived': 'A process was frozen for less than its lease and went on with its runs.',
   'late success adopted': 'A call was cut, its probe found the effect, and the run went on.',
   'effect repeated': 'A call was cut, its probe found nothing, and it was made again.',

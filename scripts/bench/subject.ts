@@ -1,5 +1,6 @@
 // The engine under measurement, put together as a program would: a store, the bench lifecycle, one worker. The only
 // thing added is a look at what each commit ended, so that the benchmark knows when an operation is done and durable.
+import { NumberMap } from '../../src/base/number-map.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import type { EngineSettings } from '../../src/engine/options.ts'
 import type { No } from '../../src/decision/state.ts'
@@ -22,7 +23,8 @@ export const poolCount = 10
 
 /** The store is closed with the subject. */
 export async function openSubject(given: Store, options: Partial<EngineSettings> = {}): Promise<Subject> {
-  const waiting = new Map<No, (no: No) => void>()
+  // Not a Map, which grows and shrinks again with a single operation in flight.
+  const waiting = new NumberMap<(no: No) => void>()
   const store = watched(given, (no) => {
     const done = waiting.get(no)
     if (done === undefined) return

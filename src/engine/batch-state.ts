@@ -11,8 +11,8 @@ export class BatchState {
   readonly writes: Entry[] = []
   readonly familiesRead: Family[] = []
   readonly familiesChanged: Family[] = []
-  /** Names that nobody has. */
-  readonly absent = new Map<string, { readonly type: string; readonly id: string }>()
+  /** Names that nobody has; null: none was looked for. */
+  #absent: Map<string, { readonly type: string; readonly id: string }> | null = null
   readonly gathered = new Gathered()
   /** What is cached was taken as it is, however old. */
   hasRelied = false
@@ -25,6 +25,16 @@ export class BatchState {
   /** There is something to write, or something was read that may be old: only a commit tells whether what was decided on it holds. */
   get mustCommit(): boolean {
     return this.writes.length > 0 || !this.gathered.isEmpty || this.hasRelied
+  }
+
+  /** Nobody has this name. */
+  lacks(name: string, of: { readonly type: string; readonly id: string }): void {
+    this.#absent ??= new Map()
+    this.#absent.set(name, of)
+  }
+
+  isAbsent(name: string): boolean {
+    return this.#absent?.has(name) ?? false
   }
 
   /** Created in this batch: the store can have nothing that refers to it. */
@@ -46,7 +56,7 @@ export class BatchState {
       const { of: no, link, stored: members } = family
       guards.push(link === null ? { guard: 'children', no, members } : { guard: 'linkedBy', no, link, members })
     }
-    for (const { type, id } of this.absent.values()) guards.push({ guard: 'absent', type, id })
+    for (const { type, id } of this.#absent?.values() ?? []) guards.push({ guard: 'absent', type, id })
     return { writes, guards, ...this.gathered.facts }
   }
 

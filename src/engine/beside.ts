@@ -13,6 +13,7 @@ const nameOf = ({ kind, key }: RecordName): string => `${kind}\n${key}`
 
 /** The batch with what its commands bring along; null when two of them change the same record, and must go one after another. */
 export function withBeside(batch: Batch, items: readonly Item[]): Batch | null {
+  if (items.every(({ beside }) => beside === undefined)) return batch
   const records: RecordChange[] = []
   const journal: Json[] = []
   const seen = new Set<string>()

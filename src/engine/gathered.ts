@@ -8,9 +8,9 @@ export class Gathered {
   readonly keys: KeyRecord[] = []
   readonly late: LateResult[] = []
   readonly incidents: Incident[] = []
-  /** Looked up or written in this batch. */
-  readonly knownKeys = new Map<string, KeyRecord | null>()
-  readonly #knownRuns = new Map<string, EndedRun | null>()
+  /** Looked up or written in this batch; null: none. Most batches have none. */
+  #knownKeys: Map<string, KeyRecord | null> | null = null
+  #knownRuns: Map<string, EndedRun | null> | null = null
 
   add(changes: Changes): void {
     const { events, ended, late, incidents } = changes
@@ -18,7 +18,7 @@ export class Gathered {
     for (let i = 0; i < ended.length; i++) this.ended.push(ended[i]!)
     if (changes.key !== null) {
       this.keys.push(changes.key)
-      this.knownKeys.set(changes.key.key, changes.key)
+      this.learnKey(changes.key.key, changes.key)
     }
     if (late.length > 0) this.late.push(...late)
     if (incidents.length > 0) this.incidents.push(...incidents)
@@ -29,12 +29,23 @@ export class Gathered {
     return { events, ended, keys, late, incidents }
   }
 
+  /** Undefined: not known. */
+  key(key: string): KeyRecord | null | undefined {
+    return this.#knownKeys?.get(key)
+  }
+
+  learnKey(key: string, record: KeyRecord | null): void {
+    this.#knownKeys ??= new Map()
+    this.#knownKeys.set(key, record)
+  }
+
   /** Ended in this batch or looked up for it; undefined: not known. Seldom asked, so that nothing is kept ready for it. */
   endedRun(no: No, begun: number): EndedRun | null | undefined {
-    return this.ended.find((run) => run.no === no && run.begun === begun) ?? this.#knownRuns.get(nameOfRun(no, begun))
+    return this.ended.find((run) => run.no === no && run.begun === begun) ?? this.#knownRuns?.get(nameOfRun(no, begun))
   }
 
   learnRun(no: No, begun: number, run: EndedRun | null): void {
+    this.#knownRuns ??= new Map()
     this.#knownRuns.set(nameOfRun(no, begun), run)
   }
 

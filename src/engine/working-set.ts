@@ -95,7 +95,7 @@ export class WorkingSet implements Situation {
   }
 
   key(key: string): KeyRecord | null {
-    const record = this.#batch.gathered.knownKeys.get(key)
+    const record = this.#batch.gathered.key(key)
     if (record !== undefined || this.hopesSince < Infinity) return record ?? null
     return this.#lacks({ ask: 'key', key }, null)
   }
@@ -123,7 +123,7 @@ export class WorkingSet implements Situation {
     const no = numberOfGeneratedId(id)
     if (no !== null) return this.hasResource(no)
     const entry = this.#named.get(nameOf(type, id))
-    if (entry === undefined) return this.#batch.absent.has(nameOf(type, id))
+    if (entry === undefined) return this.#batch.isAbsent(nameOf(type, id))
     return entry.isFlying || this.#usable(entry)
   }
 
@@ -135,7 +135,7 @@ export class WorkingSet implements Situation {
       case 'named':
         return this.#hasNamed(ask.type, ask.id)
       case 'key':
-        return this.hopesSince < Infinity || this.#batch.gathered.knownKeys.has(ask.key)
+        return this.hopesSince < Infinity || this.#batch.gathered.key(ask.key) !== undefined
       case 'endedRun':
         return this.#batch.gathered.endedRun(ask.no, ask.begun) !== undefined
       case 'children':
@@ -155,7 +155,7 @@ export class WorkingSet implements Situation {
         const name = nameOf(ask.type, ask.id)
         // What was known by this name is no more; as long as it was, it would be asked for for ever.
         if (found === null) this.forget(this.#named.get(name)?.no ?? 0)
-        if (found === null) this.#batch.absent.set(name, { type: ask.type, id: ask.id })
+        if (found === null) this.#batch.lacks(name, { type: ask.type, id: ask.id })
         else this.#take(found.no, found)
         return
       }
@@ -164,7 +164,7 @@ export class WorkingSet implements Situation {
         this.#takeFamily(ask, answer as readonly Resource[])
         return
       case 'key':
-        if (!this.has(ask)) this.#batch.gathered.knownKeys.set(ask.key, answer as KeyRecord | null)
+        if (!this.has(ask)) this.#batch.gathered.learnKey(ask.key, answer as KeyRecord | null)
         return
       case 'endedRun':
         if (!this.has(ask)) this.#batch.gathered.learnRun(ask.no, ask.begun, answer as EndedRun | null)

@@ -2,7 +2,12 @@
 // built by hand, since it is most of what a step writes.
 import type { StatementSync } from 'node:sqlite'
 import type { Connection } from './connection.ts'
+import { Quoted, Times } from '../row-texts.ts'
 import { again, type Values } from './values.ts'
+
+/** Mostly everything in a chunk was done by one worker. */
+const names = new Quoted()
+const times = new Times()
 
 /** Two such rows fit a page. */
 const chunkLength = 1900
@@ -18,7 +23,7 @@ abstract class LogWriter {
   private first = 0
   private at = 0
   private no = 0
-  private readonly texts: string[] = []
+  private texts: string[] = []
   private text = ''
   private place = 0
 
@@ -73,11 +78,13 @@ abstract class LogWriter {
 
   private reset(): void {
     this.body = ''
-    this.texts.length = 0
+    if (this.texts.length > 0) this.texts = []
   }
 
   private get chunk(): string {
-    return `[${this.at},${this.no},${JSON.stringify(this.texts)}${this.body}]`
+    const { texts } = this
+    const named = texts.length === 1 ? `[${names.of(texts[0]!)}]` : JSON.stringify(texts)
+    return `[${times.of(this.at)},${this.no},${named}${this.body}]`
   }
 
   private flush(): void {

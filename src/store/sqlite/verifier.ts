@@ -40,7 +40,7 @@ export class Verifier implements Kept {
     let previous: Guard | null = null
     let seen: Map<No, number> | null = null
     for (const guard of guards) {
-      if (guard.guard === 'revision') {
+      if (guard.guard === 'revision' && guards.length > 1) {
         if (previous?.guard === 'revision' && previous.no === guard.no && previous.revision === guard.revision) continue
         seen ??= new Map()
         if (seen.get(guard.no) === guard.revision) continue

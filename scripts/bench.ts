@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { compileSooner } from '../src/cli/compile-sooner.ts'
 import { api } from './bench/api.ts'
 import type { Bench, Figure } from './bench/bench.ts'
 import { decideRate } from './bench/decide-rate.ts'
@@ -24,6 +25,9 @@ const ofStore: Readonly<Record<string, Readonly<Record<string, Bench>>>> = {
 }
 /** These take minutes: only when asked for. */
 const long: Readonly<Record<string, Bench>> = { P6: powerCut, P7: growth }
+
+// As `serve` and `work` do.
+compileSooner()
 
 const options = optionsOf('npm run bench', {
   only: someOf('only these', [...new Set(Object.keys({ ...ofStore['sqlite'], ...ofStore['postgres'], ...long }))]),

@@ -18,6 +18,7 @@ import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
 import type { Store } from '../store/store.ts'
 import { sampleFor } from '../testing/samples.ts'
 import { CliError, exits } from './cli-error.ts'
+import { compileSooner } from './compile-sooner.ts'
 import { togetherOf, type Config } from './config.ts'
 import { valuesOf } from './given-values.ts'
 import { pick } from './names.ts'
@@ -49,6 +50,8 @@ export interface Benched {
 const plain = { below: () => 0, chance: () => false, weighted: () => 0 }
 
 export async function benchOwn({ config, type: given, values, seconds, inFlight }: BenchGiven): Promise<Benched> {
+  // As the server does.
+  compileSooner()
   const { lifecycles } = togetherOf(config)
   const folder = mkdtempSync(join(tmpdir(), 'homeostat-bench-'))
   const store = openSqliteStore({ file: join(folder, 'bench.db') })

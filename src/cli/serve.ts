@@ -10,6 +10,7 @@ import type { Log } from '../engine/log.ts'
 import { createServer, type HomeostatServer } from '../server.ts'
 import { endSoon, isReaderBehind, outliveDrivers, outliveReader } from './bystanders.ts'
 import { CliError, exits } from './cli-error.ts'
+import { compileSooner } from './compile-sooner.ts'
 import { loadConfig, togetherOf, type Config } from './config.ts'
 import { devSwitches } from './dev-mode.ts'
 import { logTo } from './log.ts'
@@ -44,6 +45,7 @@ const stopPatiences = 2.5
 export async function serve(options: ServeOptions, printer: Printer): Promise<void> {
   const data = resolve(options.data)
   const isDev = options.dev ?? false
+  compileSooner()
   useFolder(data)
   const config = await loadConfig(options.config, { data, isDev })
   if (options.demo && config.demo === undefined)

@@ -6,6 +6,7 @@ import { dueOf, hasGeneratedId, isLive, orphansOf, overdueOf, wakeOf } from '../
 import { extraOf, fixedOf, isColdSame, isStepOnly, linksOf, restOf, toNullableText, toText } from '../codec.ts'
 import type { Shape } from '../shape.ts'
 import type { Connection } from './connection.ts'
+import { Lingering } from './lingering.ts'
 import type { Shapes } from './shapes.ts'
 import { emptySheet } from './sheet.ts'
 import type { Values } from './values.ts'
@@ -15,6 +16,9 @@ export class Places {
   private readonly whereIs: StatementSync
   /** Where the changes are put. */
   sheet = emptySheet()
+  /** Whether what comes to rest may stay among the live. */
+  mayLinger = false
+  private readonly lingering = new Lingering()
 
   constructor(connection: Connection, shapes: Shapes) {
     this.shapes = shapes
@@ -58,7 +62,7 @@ export class Places {
   change(before: Resource, after: Resource, last: number, ended: number | null, careful: boolean): void {
     const shape = this.shapes.of(after.type, after.status)
     const was = before.status === after.status ? shape : this.shapes.of(before.type, before.status)
-    let wasLive = isLive(before, was.kind)
+    let wasLive = this.lingering.take(before.no) || isLive(before, was.kind)
     let wasTerminal = was.kind === 'terminal'
     if (careful) {
       // Another process, with another declaration, may have judged it differently.
@@ -88,6 +92,15 @@ export class Places {
     liveEnds.number(after.no)
   }
 
+  /** After all changes of a batch: many that linger are moved on by it. */
+  moveOn(): void {
+    const nos = this.lingering.takeAll()
+    if (nos === null) return
+    const { moves } = this.sheet
+    moves.row()
+    moves.text(JSON.stringify(nos))
+  }
+
   private step(before: Resource, after: Resource, shape: Shape, last: number): void {
     const { steps } = this.sheet
     const run = after.run!
@@ -101,12 +114,21 @@ export class Places {
   }
 
   private toRest(before: Resource, after: Resource, shape: Shape, last: number, ended: number | null): void {
-    const { releases, liveDeletes, sameSettled } = this.sheet
+    const { releases, rests, liveDeletes, sameSettled } = this.sheet
     if (ended === null) {
       releases.row()
       stands(releases, after, shape, last)
       atRest(releases, after)
       expected(releases, before)
+      return
+    }
+    if (this.mayLinger && shape.kind === 'stable' && wakeOf(after.timers) === null && orphansOf(after) === null) {
+      rests.row()
+      stands(rests, after, shape, last)
+      rests.number(ended)
+      rests.textOrNull(extraOf(after))
+      expected(rests, before)
+      this.lingering.add(after.no)
       return
     }
     liveDeletes.row()

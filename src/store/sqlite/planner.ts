@@ -41,11 +41,15 @@ export class Planner {
     )
   }
 
-  /** `careful` trusts nothing and looks where each state really is: only inside a transaction. */
-  plan(batch: Batch, from: Heads, careful: boolean): Plan {
+  /**
+   * `careful` trusts nothing and looks where each state really is: only inside a transaction. `mayLinger`: what comes to rest may stay
+   * among the live until it is moved together with others.
+   */
+  plan(batch: Batch, from: Heads, { careful = false, mayLinger = false } = {}): Plan {
     const { sheet } = this
     clear(sheet, batch.guards)
     this.places.sheet = sheet
+    this.places.mayLinger = mayLinger
     const lasts = this.writeEvents(batch, from, sheet)
     const ended = batch.ended.length === 0 ? null : this.writeEnds(batch, from, sheet)
     const { writes } = batch
@@ -59,6 +63,7 @@ export class Planner {
         this.places.change(before, after, lasts[i]!, ended?.get(after.no) ?? null, careful)
       }
     }
+    this.places.moveOn()
     writeBeside(batch, sheet)
     const to = {
       events: from.events + batch.events.length,

@@ -32,6 +32,7 @@ import { byTypeAndStatus } from '../shape.ts'
 import { fromText, toText } from '../codec.ts'
 import { stateColumns, stateOf, stateTables, typed } from '../state-row.ts'
 import { numbers, valueIn, type Connection } from './connection.ts'
+import { atRest } from './lingering.ts'
 import type { EventLog, FoundRun, RunLog } from './logs.ts'
 import type { Shapes } from './shapes.ts'
 import { latestEvents } from './turns.ts'
@@ -84,7 +85,8 @@ export class Reader {
       'select s.shape, l.shape, count(*) from live l left join settled s using (no) group by 1, 2',
     )
     this.shapesOfLive = prepare(
-      `select shape, ${valueIn('run', 2)}, ${valueIn('rest', 0)}, count(*) from live group by 1, 2, 3`,
+      `select shape, ${valueIn('run', 2)}, ${valueIn('rest', 0)}, count(*) from live
+        where owner is not ${atRest} group by 1, 2, 3`,
     )
     this.late = prepare('select body from late where no = ? order by id')
     this.openIncidents = prepare('select id, body from incident where id < ? order by id desc limit ?')

@@ -2,6 +2,7 @@
 // something else makes the whole sheet be undone by whoever began the transaction.
 import type { StatementSync } from 'node:sqlite'
 import type { Connection } from './connection.ts'
+import { atRest, Mover, settledColumns, takeOver } from './lingering.ts'
 import { EventWriter, RunWriter } from './log-writer.ts'
 import { RecordWriter } from './records.ts'
 import { Rows } from './rows.ts'
@@ -11,9 +12,6 @@ import type { Feed } from './turns.ts'
 import type { Values } from './values.ts'
 
 const liveColumns = 'no, shape, revision, epoch, since, last, ended, owner, due, overdue, run, rest, extra'
-const settledColumns = 'no, shape, revision, epoch, since, last, ended, wake, orphans, more'
-const takeOver = `on conflict (no) do update set shape = excluded.shape, revision = excluded.revision, epoch = excluded.epoch,
-  since = excluded.since, last = excluded.last, ended = excluded.ended, wake = excluded.wake, orphans = excluded.orphans, more = excluded.more`
 const fence = 'no = ? and revision = ? and epoch = ?'
 
 export class SheetWriter {
@@ -24,6 +22,8 @@ export class SheetWriter {
   private readonly changeSettled: StatementSync
   private readonly deleteLive: StatementSync
   private readonly release: StatementSync
+  private readonly rest: StatementSync
+  private readonly mover: Mover
   private readonly changeCold: StatementSync
   private readonly deleteLink: StatementSync
   private readonly landSame: StatementSync
@@ -56,6 +56,10 @@ export class SheetWriter {
     this.deleteLive = prepare(`delete from live where ${fence}`)
     this.release = prepare(`insert or fail into settled (${settledColumns})
       select no, ?, ?, ?, ?, ?, ended, ?, ?, ? from live where ${fence} ${takeOver}`)
+    this.rest =
+      prepare(`update or fail live set shape = ?, revision = ?, epoch = ?, since = ?, last = ?, ended = ?, extra = ?,
+      owner = ${atRest}, due = null, overdue = null, run = null, rest = null where ${fence}`)
+    this.mover = new Mover(connection)
     this.changeCold = prepare(
       'update or fail resource set parent = ?, terminal = ?, tenant = ?, name = ?, properties = ?, links = ? where no = ?',
     )
@@ -94,6 +98,7 @@ export class SheetWriter {
       eachOnce(this.changeLive, sheet.liveChanges) &&
       eachOnce(this.changeSettled, sheet.settledChanges) &&
       this.releaseAll(sheet.releases) &&
+      eachOnce(this.rest, sheet.rests) &&
       eachOnce(this.deleteLive, sheet.liveDeletes) &&
       this.records.write(sheet.records)
     )
@@ -109,6 +114,7 @@ export class SheetWriter {
     this.settled.insert(sheet.newSettled)
     this.settleSame(sheet.sameSettled)
     each(this.endLive, sheet.liveEnds)
+    for (const nos of sheet.moves.texts) this.mover.move(nos)
     if (feed !== null) this.events.write(sheet.events, feed.events, feed.runs, feed.commits, feed.writer)
     this.runs.write(sheet.runs)
     this.keys.insert(sheet.keys)

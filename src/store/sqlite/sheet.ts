@@ -13,6 +13,8 @@ export const columns = {
   liveDeletes: 'nnn',
   /** Like deletes, but the latest end is taken over into the row at rest. */
   releases: 'nnnnnnntnnn',
+  /** At rest, and left where it is. */
+  rests: 'nnnnnntnnn',
   coldChanges: 'nnttttn',
   linkDeletes: 'ntn',
 
@@ -24,6 +26,8 @@ export const columns = {
   /** Back where it came from: the index need not be touched. */
   sameSettled: 'nnnnnnnnnt',
   liveEnds: 'nn',
+  /** Numbers of what has lingered among the live, as a JSON text. */
+  moves: 't',
 
   // Entries, in the order of their numbers.
   /** Who did it is repeatable. */

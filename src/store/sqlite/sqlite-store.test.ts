@@ -81,7 +81,7 @@ test('processes that judge a status differently can still write each other’s r
   }
 })
 
-test('a resource comes to rest, begins again and comes back: each time one row where it belongs', async () => {
+test('a resource comes to rest, begins again and comes back: each time one row, that lingers among the live', async () => {
   const store = await open()
   let state = begun(5)
   const commit = async (after: Resource, ended = false) => {
@@ -91,22 +91,80 @@ test('a resource comes to rest, begins again and comes back: each time one row w
     expect((await store.commit(batch)).committed).toBe(true)
     state = after
   }
+  const register = () => store.register({ name: 'next', leaseMs: 1_000, now: 1 })
   await commit(state)
-  expect([rowsOf('live'), rowsOf('settled')]).toEqual([[5], []])
   await commit(changed(state, { status: 'available', run: null }), true)
-  expect([rowsOf('live'), rowsOf('settled')]).toEqual([[], [5]])
-  for (const status of ['available', 'error', 'error']) {
+  expect([rowsOf('live'), rowsOf('settled')]).toEqual([[5], []])
+  expect(await store.liveShapes()).toEqual([])
+  for (const status of ['available', 'error', 'available', 'error']) {
     const epoch = state.epoch + 1
     await commit(
       changed(state, { status: 'extending', epoch, run: sampleRun({ begun: epoch, previous: state.status }) }),
     )
+    // What is under way is nobody's to move.
+    await register()
     expect(rowsOf('live')).toEqual([5])
     await commit(changed(state, { status, run: null }), true)
-    expect([rowsOf('live'), rowsOf('settled')]).toEqual([[], [5]])
+    expect((await store.list({ limit: 9, after: 0, status: [status] })).map(({ no }) => no)).toEqual([5])
+    if (status === 'available') {
+      await register()
+      expect([rowsOf('live'), rowsOf('settled')]).toEqual([[], [5]])
+    }
   }
-  expect((await store.endedRuns({ no: 5, limit: 9 })).map((run) => run.begun)).toEqual([4, 3, 2, 1])
+  expect((await store.endedRuns({ no: 5, limit: 9 })).map((run) => run.begun)).toEqual([5, 4, 3, 2, 1])
   expect((await store.load([{ ask: 'endedRun', no: 5, begun: 2 }]))[0]).toMatchObject({ begun: 2 })
   expect(await store.counts()).toEqual([{ type: 'volume', status: 'error', count: 1 }])
+})
+
+/** Made and come to rest, one after another. */
+async function rested(store: Store, count: number): Promise<Resource[]> {
+  const states: Resource[] = []
+  for (const no of numbers(count)) {
+    const before = begun(no)
+    const after = changed(before, { status: 'available', run: null })
+    await store.commit(sampleBatch([{ before: null, after: before }]))
+    await store.commit(sampleBatch([{ before, after }], { ended: [sampleEnd(before)] }))
+    states.push(after)
+  }
+  return states
+}
+
+test('what lingers is moved on when there are many; what has begun again meanwhile is not', async () => {
+  const store = await open()
+  const states = await rested(store, 63)
+  expect([rowsOf('live'), rowsOf('settled')]).toEqual([numbers(63), []])
+  const again = changed(states[0]!, { status: 'extending', epoch: 2, run: sampleRun({ begun: 2 }) })
+  await store.commit(sampleBatch([{ before: states[0]!, after: again }]))
+  for (const no of [64, 65]) {
+    const before = begun(no)
+    await store.commit(sampleBatch([{ before: null, after: before }]))
+    const after = changed(before, { status: 'available', run: null })
+    await store.commit(sampleBatch([{ before, after }], { ended: [sampleEnd(before)] }))
+  }
+  expect([rowsOf('live'), rowsOf('settled')]).toEqual([[1], numbers(65).slice(1)])
+  expect(await store.load([{ ask: 'resource', no: 1 }])).toEqual([again])
+  expect(await store.load([{ ask: 'resource', no: 2 }])).toEqual([states[1]])
+})
+
+test('one that another process has moved on, or begun, is found where it is', async () => {
+  const store = await open()
+  const [moved, begunThere, left] = await rested(store, 3)
+  const other = await open()
+  const begin = (state: Resource) => changed(state, { status: 'extending', epoch: 2, run: sampleRun({ begun: 2 }) })
+  const there = begin(begunThere!)
+  expect((await other.commit(sampleBatch([{ before: begunThere!, after: there }]))).committed).toBe(true)
+  await other.register({ name: 'other', leaseMs: 1_000, now: 1 })
+  expect([rowsOf('live'), rowsOf('settled')]).toEqual([[2], [1, 3]])
+  const mine = begin(moved!)
+  expect((await store.commit(sampleBatch([{ before: moved!, after: mine }]))).committed).toBe(true)
+  expect(await store.commit(sampleBatch([{ before: begunThere!, after: begin(begunThere!) }]))).toEqual({
+    committed: false,
+    conflicts: [2],
+    keys: [],
+  })
+  const changedThere = changed(left!, { description: 'seen' })
+  expect((await store.commit(sampleBatch([{ before: left!, after: changedThere }]))).committed).toBe(true)
+  expect(await other.load([1, 2, 3].map((no) => ({ ask: 'resource', no })))).toEqual([mine, there, changedThere])
 })
 
 test('a run that ends while another begins in the same change is not lost', async () => {

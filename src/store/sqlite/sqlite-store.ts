@@ -35,6 +35,7 @@ import { Connection, translated } from './connection.ts'
 import { startHeartbeatThread } from './heartbeat.ts'
 import { listNumbers } from './lister.ts'
 import { mustHaveWholeLog } from './log-damage.ts'
+import { moveAll } from './lingering.ts'
 import { EventLog, RunLog } from './logs.ts'
 import { migrate, mustNotBeNewer, storeSchema, versionOf } from './migrations.ts'
 import { OwnFiles } from './own-files.ts'
@@ -138,7 +139,10 @@ class SqliteStore implements Store {
       const next = this.connection.prepare(
         'update feed set incarnations = max(incarnations, ?) + 1 returning incarnations',
       )
-      const row = this.connection.writing(() => next.get(highest)) as unknown as [number] | undefined
+      const row = this.connection.writing(() => {
+        moveAll(this.connection)
+        return next.get(highest)
+      }) as unknown as [number] | undefined
       if (row === undefined) throw damagedStore(this.file, 'its counter of workers is gone')
       const [no] = row
       this.workersOf.register({ no, name, leaseMs, now })

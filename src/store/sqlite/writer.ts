@@ -29,6 +29,8 @@ export interface WriterParts {
 
 /** A batch of fewer writes is carried out here as fast. */
 const worthSending = 50
+/** In a batch of so few writes each has its pages to itself. */
+const fewWrites = 8
 /** After so many writes in large batches the thread is worth its start. */
 const worthStarting = 5_000
 /** How many commits are made here after another process was seen to write. */
@@ -171,7 +173,7 @@ export class Writer {
       this.refresh()
       this.planned = this.heads
     }
-    const plan = shapes.withoutLearning(() => planner.plan(batch, this.planned, false))
+    const plan = shapes.withoutLearning(() => planner.plan(batch, this.planned))
     if (plan !== null) this.planned = plan.to
     return plan
   }
@@ -209,7 +211,7 @@ export class Writer {
         this.undo()
         return null
       }
-      plan = planner.plan(batch, this.heads, careful)
+      plan = planner.plan(batch, this.heads, { careful, mayLinger: this.mayLinger(batch) })
       if (!sheets.write(plan.sheet, turns.ledTo(plan.to))) {
         this.undo()
         if (careful) throw new Defect('a batch that was verified did not find what it expects')
@@ -222,6 +224,11 @@ export class Writer {
     }
     this.end(plan.to, plan.sheet.events.length > 0)
     return this.committed(batch, plan)
+  }
+
+  /** Among few writes a page spared counts. Others who write could not know where to look. */
+  private mayLinger(batch: Batch): boolean {
+    return this.besideOthers === 0 && batch.writes.length <= fewWrites
   }
 
   private begin(): void {

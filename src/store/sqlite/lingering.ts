@@ -30,12 +30,13 @@ export class Lingering {
     return this.nos.size > 0 && this.nos.delete(no)
   }
 
-  /** Those to be moved now, who linger no longer; null: not yet. */
-  takeAll(): No[] | null {
-    if (this.nos.size < together) return null
-    const nos = this.nos.values()
-    this.nos.clear()
-    return nos
+  /** Those to be moved now; null: not yet. They linger until it is known that they were moved. */
+  toMove(): No[] | null {
+    return this.nos.size < together ? null : this.nos.values()
+  }
+
+  moved(nos: readonly No[]): void {
+    for (const no of nos) this.nos.delete(no)
   }
 }
 

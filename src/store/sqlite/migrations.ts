@@ -6,8 +6,8 @@ import { HomeostatError } from '../../base/errors.ts'
 /**
  * Why the tables look as they do: an operation must touch few pages, also among a million resources.
  * - What a resource is (`resource`) is kept apart from where it stands (`settled`), which is narrow, and from what is under
- *   way (`live`), which stays small. Beginning inserts into `live`, a step updates it, landing moves on to `settled`. A row of
- *   `live` rules over the row in `settled`: whoever asks where a resource stands must look at both.
+ *   way (`live`), which stays small. Beginning inserts into `live`, a step updates it, landing moves on to `settled`, at once or later
+ *   with others (lingering.ts). A row of `live` rules over the row in `settled`: whoever asks where a resource stands must look at both.
  * - No index on a column that a step changes.
  * - Events and ended runs are appended in chunks of a JSON text: one row for many. Numbers have no gaps, so that the chunk
  *   that holds number n is the last one that starts at n or before. They are chained backwards per resource.

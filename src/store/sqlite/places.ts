@@ -18,7 +18,7 @@ export class Places {
   sheet = emptySheet()
   /** Whether what comes to rest may stay among the live. */
   mayLinger = false
-  private readonly lingering = new Lingering()
+  readonly lingering = new Lingering()
 
   constructor(connection: Connection, shapes: Shapes) {
     this.shapes = shapes
@@ -92,13 +92,14 @@ export class Places {
     liveEnds.number(after.no)
   }
 
-  /** After all changes of a batch: many that linger are moved on by it. */
-  moveOn(): void {
-    const nos = this.lingering.takeAll()
-    if (nos === null) return
+  /** After all changes of a batch: many that linger are moved on by it. Answers which. */
+  moveOn(): readonly No[] | null {
+    const nos = this.lingering.toMove()
+    if (nos === null) return null
     const { moves } = this.sheet
     moves.row()
     moves.text(JSON.stringify(nos))
+    return nos
   }
 
   private step(before: Resource, after: Resource, shape: Shape, last: number): void {

@@ -24,6 +24,8 @@ export interface Plan {
   readonly to: Heads
   /** The number of the latest event of each written resource, in the order of the writes. */
   readonly lasts: readonly number[]
+  /** What lingered among the live and is moved on. */
+  readonly moved: readonly No[] | null
 }
 
 export class Planner {
@@ -63,14 +65,19 @@ export class Planner {
         this.places.change(before, after, lasts[i]!, ended?.get(after.no) ?? null, careful)
       }
     }
-    this.places.moveOn()
+    const moved = this.places.moveOn()
     writeBeside(batch, sheet)
     const to = {
       events: from.events + batch.events.length,
       runs: from.runs + batch.ended.length,
       commits: from.commits + 1,
     }
-    return { sheet, from, to, lasts }
+    return { sheet, from, to, lasts, moved }
+  }
+
+  /** What it plans is in the store. */
+  committed({ moved }: Plan): void {
+    if (moved !== null) this.places.lingering.moved(moved)
   }
 
   private writeEvents(batch: Batch, from: Heads, { events }: Sheet): number[] {

@@ -121,7 +121,7 @@ async function rested(store: Store, count: number): Promise<Resource[]> {
   const states: Resource[] = []
   for (const no of numbers(count)) {
     const before = begun(no)
-    const after = changed(before, { status: 'available', run: null })
+    const after = changed(before, { status: 'available', description: `was ${no}`, run: null })
     await store.commit(sampleBatch([{ before: null, after: before }]))
     await store.commit(sampleBatch([{ before, after }], { ended: [sampleEnd(before)] }))
     states.push(after)
@@ -139,7 +139,12 @@ test('what lingers is moved on when there are many; what has begun again meanwhi
     const before = begun(no)
     await store.commit(sampleBatch([{ before: null, after: before }]))
     const after = changed(before, { status: 'available', run: null })
-    await store.commit(sampleBatch([{ before, after }], { ended: [sampleEnd(before)] }))
+    const end = sampleBatch([{ before, after }], { ended: [sampleEnd(before)] })
+    // A batch that would move them, and is undone, has moved nothing.
+    const stale = { ...end, guards: [{ guard: 'revision', no: 1, revision: 1 } as const] }
+    expect(await store.commit(stale)).toMatchObject({ committed: false, conflicts: [1] })
+    expect(rowsOf('settled')).toEqual([])
+    expect((await store.commit(end)).committed).toBe(true)
   }
   expect([rowsOf('live'), rowsOf('settled')]).toEqual([[1], numbers(65).slice(1)])
   expect(await store.load([{ ask: 'resource', no: 1 }])).toEqual([again])

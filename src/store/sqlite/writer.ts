@@ -261,7 +261,9 @@ export class Writer {
   }
 
   /** The batch is in the store: its states learn their latest events. */
-  private committed(batch: Batch, { from, lasts }: Plan): CommitAnswer {
+  private committed(batch: Batch, plan: Plan): CommitAnswer {
+    const { from, lasts } = plan
+    this.parts.planner.committed(plan)
     for (let i = 0; i < lasts.length; i++) batch.writes[i]!.after.last = lasts[i]!
     this.tally.committed(batch)
     return { committed: true, first: from.events + 1 }

@@ -25,13 +25,45 @@ export async function api({ runs, folder, ground, say }: Options): Promise<Figur
   // The name that a PostgreSQL store has by itself; the command line takes it as it is.
   const place = ground.placeOf('homeostat').split('#')[0]!
   const server = await startServer(join(folder, 'data'), place)
+  const load = startLoad()
+  let asked: Asked
+  try {
+    asked = await ask({ server, load, runs, say })
+    await server.stop()
+  } finally {
+    // What failed leaves nothing behind that goes on.
+    server.kill()
+    load.kill()
+  }
+  const { found, accepted } = asked
+  const store = await ground.openStore('homeostat')
+  const volumes = connections * volumesEach
+  await audit(store, {
+    counts: { 'bench.volume/Available': volumes, 'bench.pool/Open': poolCount },
+    events: { accepted, stepDone: 3 * accepted, landed: accepted, imported: volumes + poolCount },
+  })
+  await store.close()
+  return [figure(ground.name, found)]
+}
+
+interface Asked {
+  readonly found: readonly RoundResult[]
+  /** With the warming up. */
+  readonly accepted: number
+}
+
+async function ask({
+  server,
+  load,
+  runs,
+  say,
+}: Pick<Options, 'runs' | 'say'> & { readonly server: Running; readonly load: Load }): Promise<Asked> {
   const http = new HttpClient({ url: server.url, token: server.token })
   await prepare(http)
   const { secret } = await http.call('createToken', { body: { name: 'bench', role: 'operator' } })
-  const load = startLoad()
   const port = Number(new URL(server.url).port)
   const round = (length: number) => load.play({ port, token: secret, connections, volumes: volumesEach, ms: length })
-  let accepted = (await round(warmUpMs)).accepted
+  let { accepted } = await round(warmUpMs)
   const found: RoundResult[] = []
   for (let n = 1; n <= runs; n++) {
     await settled(http)
@@ -46,15 +78,7 @@ export async function api({ runs, folder, ground, say }: Options): Promise<Figur
   await settled(http)
   const chain = await http.call('verifyAudit', {})
   if (!chain.isSound) throw new Error('The chain of the audit is broken.')
-  await server.stop()
-  const store = await ground.openStore('homeostat')
-  const volumes = connections * volumesEach
-  await audit(store, {
-    counts: { 'bench.volume/Available': volumes, 'bench.pool/Open': poolCount },
-    events: { accepted, stepDone: 3 * accepted, landed: accepted, imported: volumes + poolCount },
-  })
-  await store.close()
-  return [figure(ground.name, found)]
+  return { found, accepted }
 }
 
 function figure(store: 'SQLite' | 'PostgreSQL', found: readonly RoundResult[]): Figure {
@@ -106,6 +130,7 @@ interface Running {
   readonly url: string
   readonly token: string
   stop(): Promise<void>
+  kill(): void
 }
 
 async function startServer(data: string, place: string): Promise<Running> {
@@ -133,12 +158,14 @@ async function startServer(data: string, place: string): Promise<Running> {
       const code = await ended
       if (code !== 0) throw new Error(`the server ended with ${code}`)
     },
+    kill: () => void child.kill('SIGKILL'),
   }
 }
 
 interface Load {
   play(round: Round): Promise<RoundResult>
   end(): Promise<void>
+  kill(): void
 }
 
 function startLoad(): Load {
@@ -158,6 +185,7 @@ function startLoad(): Load {
       const code = await ended
       if (code !== 0) throw new Error(`the load has ended with ${code}`)
     },
+    kill: () => void child.kill('SIGKILL'),
   }
 }
 

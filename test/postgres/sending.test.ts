@@ -1,4 +1,5 @@
 // Statements are made while others are sent: what fails on the way leaves nothing behind, and the connection as good as before.
+import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json.ts'
 import { openPostgresStore } from '../../src/postgres.ts'
@@ -50,5 +51,96 @@ test('a commit whose events cannot be put into words is refused whole, whatever 
   expect(await ask(server, 'select count(*)::int from sending.state')).toEqual([0])
   expect(await store.commit(sampleBatch(writes(1)))).toMatchObject({ committed: true })
   expect(store.resolved).toEqual({ committed: 0, undone: 0 })
+  await store.close()
+})
+
+test('a pipeline is sent before others are answered; each is a transaction of its own and answered in its turn', async () => {
+  const wire = await Wire.open({
+    address: addressOf({ url: server.url }),
+    settings: {},
+    statements: {
+      put: 'insert into ahead values ($1::int4)',
+      all: 'select n from ahead order by n',
+      fails: 'select 1 / $1::int4',
+      waits: 'select 1 from barrier for update',
+    },
+    openMs: 5_000,
+  })
+  await wire.query('create table ahead (n integer); create table barrier (n integer); insert into barrier values (1)')
+  const put = (n: number) => ({ name: 'put', values: [String(n)] })
+  const all = { name: 'all', values: [] }
+  const fails = (by: number) => ({ name: 'fails', values: [String(by)] })
+  const waits = { name: 'waits', values: [] }
+  const made: number[] = []
+  function* noted(n: number, ...steps: { name: string; values: string[] }[]) {
+    made.push(n)
+    yield* steps
+  }
+
+  // Nothing is known yet: what the first teaches and does not get through with is taught again by the second, in its turn.
+  const taught = wire.run(noted(1, put(1), fails(0), waits))
+  const again = wire.run(noted(2, put(2), fails(1), waits, all))
+  expect(made).toEqual([1])
+  await expect(taught).rejects.toThrow('division by zero')
+  expect(await again).toEqual([[], [['1']], [['1']], [['2']]])
+
+  const holder = new pg.Client(server.url)
+  await holder.connect()
+  await holder.query('begin')
+  await holder.query('select 1 from barrier for update')
+  const answers: string[] = []
+  const told = (name: string, answer: Promise<unknown>) =>
+    answer.then(
+      () => answers.push(name),
+      () => answers.push(`no ${name}`),
+    )
+  const first = wire.run(noted(3, waits, put(3)))
+  const second = wire.run(noted(4, put(4), fails(0)))
+  const question = wire.query('select n from ahead order by n')
+  const behind = wire.run(noted(5, put(5), all))
+  // Behind a question, which is not sent before its turn, it waits for its own.
+  expect(made).toEqual([1, 2, 3, 4])
+  const heard = Promise.all([told('first', first), told('second', second), told('question', question)])
+  await holder.query('commit')
+  await holder.end()
+  await heard
+  expect(answers).toEqual(['first', 'no second', 'question'])
+  expect(await question).toEqual([['2'], ['3']])
+  expect(await behind).toEqual([[], [['2'], ['3'], ['5']]])
+  await wire.close()
+})
+
+test('of two commits on one connection that breaks, both are found out', async () => {
+  const store = await openPostgresStore({ url: server.url, schema: 'together', durability: 'none' })
+  await store.useKinds(sampleKinds)
+  const commit = (no: number) => store.commit(sampleBatch([{ before: null, after: sampleResource(no) }]))
+  expect(await commit(1)).toMatchObject({ committed: true })
+  const holder = new pg.Client(server.url)
+  await holder.connect()
+  const answers = async () => {
+    await holder.query('begin')
+    await holder.query('select 1 from together.feed for update')
+    const both = Promise.allSettled([commit(2), commit(3)])
+    const waiting = `select pid from pg_stat_activity where wait_event_type = 'Lock' and query like '%feed%'`
+    let backends: unknown[] = []
+    while (backends.length === 0) backends = await ask(server, waiting)
+    return { both, backends }
+  }
+
+  const first = await answers()
+  // The second stands behind the first, not beside it.
+  expect(await ask(server, 'select count(*)::int from pg_locks where not granted')).toEqual([1])
+  await ask(server, `select pg_terminate_backend(${String(first.backends[0])})`)
+  await holder.query('commit')
+  const lost = await first.both
+  expect(lost.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  expect(store.resolved.committed).toBe(0)
+  expect(await ask(server, 'select no::int from together.state order by no')).toEqual([1])
+
+  const second = await answers()
+  await holder.query('commit')
+  await holder.end()
+  expect(await second.both).toMatchObject([{ value: { committed: true } }, { value: { committed: true } }])
+  expect(await ask(server, 'select no::int from together.state order by no')).toEqual([1, 2, 3])
   await store.close()
 })

@@ -51,8 +51,8 @@ export class CommitSteps implements Iterable<Step | typeof sendNow> {
 
   private writingOf(name: Part, columns: Columns): Step {
     const count = String(columns.count)
-    if (name === 'ends') return stepOf('changes', columns, this.id, count)
-    if (name === 'steps' || name === 'ledgerSteps' || name === 'changes') return stepOf(name, columns, this.id, count)
+    if (name === 'steps' || name === 'ledgerSteps' || name === 'changes' || name === 'ends')
+      return stepOf(name, columns, this.id, count)
     if (name === 'newStates') return stepOf(name, columns, this.id)
     if (name === 'recordChanges' || name === 'recordDeletes') return stepOf(name, columns, count)
     return stepOf(name, columns)

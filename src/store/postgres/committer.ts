@@ -11,6 +11,7 @@ import { HomeostatError } from '../../base/errors.ts'
 import type { Batch, CommitAnswer } from '../store.ts'
 import { CommitSteps } from './commit-steps.ts'
 import { codeOf, isDeadlock, isMismatch, isUndone, translated } from './failures.ts'
+import { Pace } from './pace.ts'
 import { Abandoned, type Row } from './pipeline.ts'
 import { planOf, unknownShapes, type Plan } from './planner.ts'
 import { UnknownShape, type Shapes } from './shapes.ts'
@@ -39,6 +40,7 @@ type Outcome =
 
 export class Committer {
   private readonly parts: CommitterParts
+  private readonly pace = new Pace(systemClock)
   private batches = 0
   private isClosing = false
   /** Commits whose outcome was unknown, by what they turned out to be: for health and tests. */
@@ -90,7 +92,7 @@ export class Committer {
     // A store that was restored often counts its handles in millions: more than a number can tell.
     const id = String(BigInt(handle) * 2n ** 32n + BigInt(++this.batches))
     const steps = new CommitSteps(plan, batch, id, shapes.judged)
-    const outcome = await wires.use(async (wire): Promise<Outcome | 'unknown'> => {
+    const outcome = await this.pace.with(wires, batch.writes.length, async (wire): Promise<Outcome | 'unknown'> => {
       const noticed = wire.noticesSeen
       try {
         const results = await wire.run(steps)

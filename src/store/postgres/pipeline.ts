@@ -1,8 +1,9 @@
 // Several prepared statements in one round trip and one transaction: a Bind and an Execute for each and a single Sync. The first
 // that fails makes the server undo all of them; without BEGIN and COMMIT there is nothing else to send. A statement that this connection
 // has not prepared yet is prepared ahead of its first use: those the server has said it knows stay known, whatever becomes of the
-// transaction. Statements may be made while others are sent: the server is then at work on the first of them meanwhile.
-import type { Connection, Submittable } from 'pg'
+// transaction. Statements may be made while others are sent: the server is then at work on the first of them meanwhile. Nor does a
+// pipeline wait for the answer to the one before: each is a transaction of its own, and answered in its turn.
+import type { Submittable } from 'pg'
 import type { Frame, Value } from './frame.ts'
 
 export interface Step {
@@ -20,7 +21,8 @@ export type Row = readonly (string | null)[]
 /** Making the steps failed on the way. The server has undone what it was sent. */
 export class Abandoned extends Error {}
 
-interface Messages {
+/** What it is sent by. */
+export interface Messages {
   readonly stream: { write(bytes: Uint8Array): void }
 }
 
@@ -37,7 +39,7 @@ export interface PipelineParts {
 /** No statement has it: to carry it out fails. */
 const nameOfNone = 'abandoned'
 
-/** What the driver calls, as it calls a query of its own. */
+/** Sent by its wire; the driver then calls it with the answers, as it calls a query of its own. */
 export class Pipeline implements Submittable {
   private readonly parts: PipelineParts
   private readonly results: Row[][] = []
@@ -48,9 +50,12 @@ export class Pipeline implements Submittable {
     this.parts = parts
   }
 
-  submit(connection: Connection): void {
+  /** Its turn has come, in which it is answered: it was sent before. */
+  submit(): void {}
+
+  /** Now, whether or not the server has answered what was sent before. */
+  send({ stream }: Messages): void {
     const { frame } = this.parts
-    const { stream } = connection as unknown as Messages
     frame.begin()
     try {
       for (const step of this.parts.steps) {

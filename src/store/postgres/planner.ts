@@ -257,30 +257,19 @@ export class Places {
   }
 
   private change(before: Resource, after: Resource, shape: Shape, last: number | null): void {
-    const { run } = after
+    const { no, revision, epoch, since, run } = after
+    const by = revision - before.revision
+    const raised = epoch - before.epoch
     const live = isLive(after, shape.kind)
-    this.sheet
-      .of(run === null ? 'ends' : 'changes')
-      .push(
-        after.no,
-        before.revision,
-        after.revision - before.revision,
-        before.epoch,
-        after.epoch - before.epoch,
-        shape.id,
-        after.since,
-        last,
-        ownerOf(run, live),
-        run === null ? null : laneCodes[run.lane],
-        dueOf(run),
-        overdueOf(run),
-        wakeOf(after.timers),
-        live ? null : shape.id,
-        orphansOf(after),
-        run === null ? null : fixedOf(run),
-        run === null ? null : restOf(run),
-        extraOf(after),
-      )
+    const owner = ownerOf(run, live)
+    const wake = wakeOf(after.timers)
+    const settled = live ? null : shape.id
+    const orphans = orphansOf(after)
+    const [was, fence, extra] = [before.revision, before.epoch, extraOf(after)]
+    const end = [no, was, by, fence, raised, shape.id, since, last, owner, wake, settled, orphans, extra] as const
+    if (run === null) this.sheet.of('ends').push(...end)
+    else
+      this.sheet.of('changes').push(...end, laneCodes[run.lane], dueOf(run), overdueOf(run), fixedOf(run), restOf(run))
   }
 
   private changeCold(after: Resource, isTerminal: boolean): void {

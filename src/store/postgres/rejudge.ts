@@ -33,9 +33,8 @@ async function putAnew(wire: Wire, shapes: Shapes, kindOf: KindOf): Promise<void
     for (const name of ['changes', 'ends', 'coldChanges', 'linkDeletes', 'newLinks'] as const) {
       const columns = sheet.find(name)
       if (columns === null) continue
-      const isChange = name === 'changes' || name === 'ends'
-      const extra = isChange ? ['0', String(columns.count)] : []
-      await wire.run([stepOf(isChange ? 'changes' : name, columns, ...extra)])
+      const extra = name === 'changes' || name === 'ends' ? ['0', String(columns.count)] : []
+      await wire.run([stepOf(name, columns, ...extra)])
     }
     after = states.at(-1)?.no ?? after
     more = states.length === page

@@ -18,7 +18,7 @@ const step = {
   overdue: 'float8',
   rest: 'text',
 } as const satisfies Spec
-const change = {
+const end = {
   no: 'int8',
   was: 'int4',
   by: 'int4',
@@ -28,14 +28,9 @@ const change = {
   since: 'float8',
   seq: 'int4',
   owner: 'int8',
-  lane: 'int4',
-  due: 'float8',
-  overdue: 'float8',
   wake: 'float8',
   settled: 'int4',
   orphans: 'int4',
-  run: 'text',
-  rest: 'text',
   extra: 'text',
 } as const satisfies Spec
 
@@ -47,9 +42,9 @@ const specs = {
   steps: step,
   /** A step that also changes what there seldom is. */
   ledgerSteps: { ...step, wake: 'float8', orphans: 'int4', extra: 'text' },
-  /** Whatever else changes a state; apart from it where no run is left: then most columns are the same in all rows. */
-  changes: change,
-  ends: change,
+  /** Whatever else changes a state: where no run is left, and where one is. */
+  ends: end,
+  changes: { ...end, lane: 'int4', due: 'float8', overdue: 'float8', run: 'text', rest: 'text' },
   newStates: {
     no: 'int8',
     shape: 'int4',
@@ -133,7 +128,9 @@ const many: Form = {
     const values = columns.map(([name, type], i) =>
       i === 0 ? `u.${name}` : `coalesce(u.${name}, $${from + 2 * i}::${type}) as ${name}`,
     )
-    return `(select ${values.join(', ')} from unnest(${arrays.join(', ')}) u(${names.join(', ')})) v`
+    // Not `from unnest(...)`: that puts every column into a store of its own first (5 % of what the server does for an operation).
+    const lists = names.map((name, i) => `unnest(${arrays[i]}) as ${name}`)
+    return `(select ${values.join(', ')} from (select ${lists.join(', ')}) u) v`
   },
   widthOf: (part) => 2 * Object.keys(specs[part]).length - 1,
 }

@@ -10,8 +10,10 @@ const mustBe = (changed: string, count: string) =>
 const lastEvent = (batch: string) =>
   `batch = case when v.seq is null then s.batch else ${batch}::int8 end, seq = coalesce(v.seq, s.seq)`
 
-const stepped =
-  'shape = v.shape, revision = v.was + v.by, since = v.since, due = v.due, overdue = v.overdue, rest = v.rest'
+const moved = 'shape = v.shape, revision = v.was + v.by, since = v.since'
+const stepped = `${moved}, due = v.due, overdue = v.overdue, rest = v.rest`
+const changed = `epoch = v.fence + v.raised, owner = v.owner, wake = v.wake, settled = v.settled, orphans = (v.orphans = 1), extra = v.extra`
+const withoutRun = 'lane = null, due = null, overdue = null, run = null, rest = null'
 const asWas = 's.no = v.no and s.revision = v.was and s.epoch = v.fence'
 
 const stateColumns =
@@ -42,9 +44,14 @@ function statementsIn({ mark, rowsOf, widthOf }: Form): Statements {
     ),
     /** + batch, count */
     changes: mustBe(
-      `update state s set ${stepped}, epoch = v.fence + v.raised, owner = v.owner, lane = v.lane::int2, wake = v.wake, settled = v.settled,
-      orphans = (v.orphans = 1), run = v.run, extra = v.extra, ${lastEvent(after('changes'))} from ${rowsOf('changes')} where ${asWas}`,
+      `update state s set ${stepped}, ${changed}, lane = v.lane::int2, run = v.run, ${lastEvent(after('changes'))} from ${rowsOf('changes')}
+      where ${asWas}`,
       after('changes', 2),
+    ),
+    /** + batch, count */
+    ends: mustBe(
+      `update state s set ${moved}, ${changed}, ${withoutRun}, ${lastEvent(after('ends'))} from ${rowsOf('ends')} where ${asWas}`,
+      after('ends', 2),
     ),
     /** + batch */
     newStates: `insert into state (${stateColumns}) select no, ${after('newStates')}::int8, shape, revision, epoch, since, seq, owner,

@@ -1,5 +1,5 @@
-// One connection to the server: opened with its settings, used by one question at a time, and watched: one that fails is never used
-// again.
+// One connection to the server: opened with its settings, and watched: one that fails is never used again. Questions are answered in the
+// order in which they were asked; a pipeline is sent ahead of the answers to other pipelines, anything else when its turn has come.
 import type { ClientConfig, QueryArrayConfig, Submittable } from 'pg'
 // Not all of it: its index also loads a pool, and looks for a native client on the disk.
 import Client from 'pg/lib/client.js'
@@ -7,7 +7,10 @@ import { assert } from '../../base/assert.ts'
 import { systemClock } from '../../base/clock.ts'
 import { HomeostatError } from '../../base/errors.ts'
 import { Frame } from './frame.ts'
-import { Pipeline, type Row, type sendNow, type Step } from './pipeline.ts'
+import { Pipeline, type Messages, type Row, type sendNow, type Step } from './pipeline.ts'
+
+/** The rows of each statement. */
+type Results = readonly (readonly Row[])[]
 
 /** Named statements, by name. Each is prepared with the first pipeline that names it: most programs need few of them. */
 export type Statements = Readonly<Record<string, string>>
@@ -37,8 +40,11 @@ export class Wire {
   private readonly client: Client
   private last: Promise<unknown> = Promise.resolve()
   private notices = 0
-  /** One question at a time: its answer means that the frame has been read. */
-  private readonly frame = new Frame()
+  /** Questions that were asked and have not been answered; and the pipelines among them that are on their way. */
+  private turns = 0
+  private flying = 0
+  /** For pipelines: the server has read what was in them. */
+  private readonly frames: Frame[] = []
   private answerMs: number | undefined
   private onGone: (error: Error) => void = () => {}
   private readonly statements: Statements
@@ -98,15 +104,34 @@ export class Wire {
     return this.notices
   }
 
-  /** All of them in one transaction; the rows of each. They are made when it is their turn. */
-  run(steps: Iterable<Step | typeof sendNow>): Promise<readonly (readonly Row[])[]> {
-    return this.inTurn(() => {
-      this.learning = []
-      return new Promise((done, failed) => {
-        const parts = { frame: this.frame, steps, unknown: this.toLearn, done, failed }
-        this.client.query(new Pipeline(parts) as unknown as Submittable)
+  /**
+   * All of them in one transaction; the rows of each. They are made and sent at once, unless something else than pipelines stands before
+   * them, or one that teaches the server statements: if it fails, they are still to be learned.
+   */
+  run(steps: Iterable<Step | typeof sendNow>): Promise<Results> {
+    if (!this.isOpen || this.turns !== this.flying || this.learning.length > 0)
+      return this.inTurn(() => this.send(steps))
+    const answer = this.send(steps)
+    // It may fail, with the connection, before its turn has come.
+    answer.catch(() => {})
+    return this.inTurn(() => answer, true)
+  }
+
+  private async send(steps: Iterable<Step | typeof sendNow>): Promise<Results> {
+    this.learning = []
+    this.flying++
+    const frame = this.frames.pop() ?? new Frame()
+    try {
+      const results = await new Promise<Results>((done, failed) => {
+        const pipeline = new Pipeline({ frame, steps, unknown: this.toLearn, done, failed })
+        pipeline.send(connectionOf(this.client))
+        this.client.query(pipeline as unknown as Submittable)
       })
-    })
+      this.frames.push(frame)
+      return results
+    } finally {
+      this.flying--
+    }
   }
 
   private readonly toLearn = (name: string): string | null => {
@@ -203,11 +228,16 @@ export class Wire {
     }
   }
 
-  private inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.last.then(() => {
-      if (!this.isOpen) throw new HomeostatError('store_unavailable', 'The connection to PostgreSQL is closed.')
-      return this.answerMs === undefined ? work() : this.within(this.answerMs, work())
-    })
+  /** What is sent already is heard out, whatever has become of the connection. */
+  private inTurn<T>(work: () => Promise<T>, isSent = false): Promise<T> {
+    this.turns++
+    const turn = this.last
+      .then(() => {
+        if (!this.isOpen && !isSent)
+          throw new HomeostatError('store_unavailable', 'The connection to PostgreSQL is closed.')
+        return this.answerMs === undefined ? work() : this.within(this.answerMs, work())
+      })
+      .finally(() => this.turns--)
     this.last = turn.catch(() => {})
     return turn
   }
@@ -217,8 +247,8 @@ export class Wire {
 const types = { getTypeParser: () => (value: unknown) => value }
 
 /** What the driver keeps to itself. */
-interface Inner {
-  readonly stream: { destroy(): void }
+interface Inner extends Messages {
+  readonly stream: Messages['stream'] & { destroy(): void }
   on(event: 'parseComplete', then: () => void): void
 }
 const connectionOf = (client: Client): Inner => (client as unknown as { connection: Inner }).connection

@@ -5,12 +5,17 @@ import { closeMs, type Wire } from './wire.ts'
 
 const closed = () => new HomeostatError('store_unavailable', 'The store is closed. Open it again.')
 
+/** One is carried out, the next lies ready. More would only wait for longer. */
+const sharersMost = 2
+
 export class Wires {
   private readonly open: (givenUp: AbortSignal) => Promise<Wire>
   private readonly size: number
   private readonly free: Wire[] = []
   private readonly waiting: ((wire: Wire | null) => void)[] = []
   private readonly all = new Set<Wire>()
+  /** How many share each of those that are shared. */
+  private readonly sharing = new Map<Wire, number>()
   private opening = 0
   /** What close waits for: connections on their way. */
   private readonly underWay = new Set<Promise<Wire>>()
@@ -42,6 +47,27 @@ export class Wires {
     }
   }
 
+  /** The same for work that is one pipeline: two of them may have one connection, the second behind the first. */
+  async share<T>(work: (wire: Wire) => Promise<T>): Promise<T> {
+    const wire = this.sharable() ?? this.takeFree() ?? (await this.take())
+    this.sharing.set(wire, (this.sharing.get(wire) ?? 0) + 1)
+    try {
+      return await work(wire)
+    } finally {
+      const others = this.sharing.get(wire)! - 1
+      if (others > 0) this.sharing.set(wire, others)
+      else {
+        this.sharing.delete(wire)
+        this.give(wire)
+      }
+    }
+  }
+
+  private sharable(): Wire | undefined {
+    for (const [wire, sharers] of this.sharing) if (wire.isOpen && sharers < sharersMost) return wire
+    return undefined
+  }
+
   async close(): Promise<void> {
     this.isClosed = true
     for (const resolve of this.waiting.splice(0)) resolve(null)
@@ -55,12 +81,8 @@ export class Wires {
   private async take(): Promise<Wire> {
     for (;;) {
       if (this.isClosed) throw closed()
-      const wire = this.free.pop()
-      if (wire !== undefined) {
-        if (wire.isOpen) return wire
-        this.all.delete(wire)
-        continue
-      }
+      const wire = this.takeFree()
+      if (wire !== undefined) return wire
       if (this.all.size + this.opening < this.size) {
         const added = this.add()
         this.underWay.add(added)
@@ -70,6 +92,15 @@ export class Wires {
       if (given?.isOpen) return given
       if (given !== null) this.all.delete(given)
     }
+  }
+
+  private takeFree(): Wire | undefined {
+    while (!this.isClosed) {
+      const wire = this.free.pop()
+      if (wire === undefined || wire.isOpen) return wire
+      this.all.delete(wire)
+    }
+    return undefined
   }
 
   private async add(): Promise<Wire> {

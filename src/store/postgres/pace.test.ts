@@ -1,3 +1,4 @@
+// Who shares a connection with whom, and when: on connections that are only told apart.
 import { describe, expect, test } from 'vitest'
 import { Pace } from './pace.ts'
 import type { Wire } from './wire.ts'

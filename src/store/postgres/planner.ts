@@ -257,15 +257,16 @@ export class Places {
   }
 
   private change(before: Resource, after: Resource, shape: Shape, last: number | null): void {
-    const { no, revision, epoch, since, run } = after
-    const by = revision - before.revision
-    const raised = epoch - before.epoch
+    const { no, since, run } = after
+    const { revision: was, epoch: fence } = before
+    const by = after.revision - was
+    const raised = after.epoch - fence
     const live = isLive(after, shape.kind)
     const owner = ownerOf(run, live)
     const wake = wakeOf(after.timers)
     const settled = live ? null : shape.id
     const orphans = orphansOf(after)
-    const [was, fence, extra] = [before.revision, before.epoch, extraOf(after)]
+    const extra = extraOf(after)
     const end = [no, was, by, fence, raised, shape.id, since, last, owner, wake, settled, orphans, extra] as const
     if (run === null) this.sheet.of('ends').push(...end)
     else

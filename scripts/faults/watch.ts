@@ -10,18 +10,44 @@ create table watch.cold (id bigint primary key generated always as identity, xid
   name text, parent bigint, links text, properties text not null, terminal boolean not null);
 create table watch.numbered (n bigint not null, batch bigint not null, xid bigint not null);
 
-create function watch.state_changed() returns trigger language plpgsql as $$
+-- Where each state stood last, whichever table it is in: it goes from one to the other and back.
+create table watch.stood (no bigint primary key, epoch integer not null, revision integer not null);
+create function watch.state_written() returns trigger language plpgsql as $$
+declare was watch.stood;
 begin
-  if new.epoch < old.epoch then
-    insert into watch.breach (promise, said) values ('G4', format('resource %s went from epoch %s back to %s', old.no, old.epoch, new.epoch));
+  select * into was from watch.stood where no = new.no;
+  if new.epoch < was.epoch then
+    insert into watch.breach (promise, said) values ('G4', format('resource %s went from epoch %s back to %s', new.no, was.epoch, new.epoch));
   end if;
-  if new.revision <> old.revision and new.revision < old.revision then
-    insert into watch.breach (promise, said) values ('G4', format('resource %s went from revision %s back to %s', old.no, old.revision, new.revision));
+  if new.revision < was.revision then
+    insert into watch.breach (promise, said) values ('G4', format('resource %s went from revision %s back to %s', new.no, was.revision, new.revision));
   end if;
+  insert into watch.stood values (new.no, new.epoch, new.revision)
+    on conflict (no) do update set epoch = excluded.epoch, revision = excluded.revision;
   return null;
 end $$;
-create trigger watched after update on ${schema}.state for each row when (new.epoch < old.epoch or new.revision < old.revision)
-  execute function watch.state_changed();
+-- Looked at when the transaction is whole: a state is in exactly one of the two; what is away does not count.
+create function watch.state_moved() returns trigger language plpgsql as $$
+declare
+  moved bigint := coalesce(new.no, old.no);
+  states bigint := (select count(*) from ${schema}.live where no = moved) + (select count(*) from ${schema}.settled where no = moved and away is null);
+begin
+  if states <> 1 then insert into watch.breach (promise, said) values ('G4', format('resource %s has %s states', moved, states)); end if;
+  return null;
+end $$;
+${[
+  ['live', 'insert or delete'],
+  ['settled', 'insert or update or delete'],
+]
+  .map(
+    ([
+      table,
+      moves,
+    ]) => `create trigger watched after insert or update on ${schema}.${table} for each row execute function watch.state_written();
+create constraint trigger moved after ${moves} on ${schema}.${table} deferrable initially deferred for each row
+  execute function watch.state_moved();`,
+  )
+  .join('\n')}
 
 create function watch.worker_changed() returns trigger language plpgsql as $$
 begin

@@ -99,6 +99,8 @@ test('commits without events, whose number is that of the next one, are taken to
   expect((await evidence()).commits).toEqual(before)
 })
 
+const isV = `no = (select no from resource where id = 'v')`
+
 test('a lost acknowledgement: its key is gone', async () => {
   const change = `create table kept as select * from key where key = 'create/opensds.volume/v'; delete from key where key in (select key from kept)`
   const verdict = await planted(change, 'insert into key select * from kept; drop table kept')
@@ -135,8 +137,8 @@ test('an illegal transition: a way that nothing declares', async () => {
 
 test('an illegal transition: a state that no event leads to, and a gap in the feed', async () => {
   const stray = await planted(
-    `create table kept as select no, shape from state; update state set shape = (select id from shape where type = 'opensds.volume' and status = 'InUse') where no in (select no from resource where id = 'w')`,
-    'update state s set shape = k.shape from kept k where k.no = s.no; drop table kept',
+    `create table kept as select no, shape from settled; update settled set shape = (select id from shape where type = 'opensds.volume' and status = 'InUse') where no in (select no from resource where id = 'w')`,
+    'update settled s set shape = k.shape from kept k where k.no = s.no; drop table kept',
   )
   expect(stray.illegal.join()).toMatch(/opensds.volume w is InUse, but its events end in Deleted/)
   const { commits } = await evidence()
@@ -146,10 +148,24 @@ test('an illegal transition: a state that no event leads to, and a gap in the fe
 
 test('an accepted zombie write: the epoch goes back, seen when it is committed', async () => {
   const verdict = await planted(
-    `update state set epoch = epoch - 1, revision = revision + 1 where no = (select no from resource where id = 'v')`,
-    `update state set epoch = epoch + 1 where no = (select no from resource where id = 'v'); delete from watch.breach`,
+    `update settled set epoch = epoch - 1, revision = revision + 1 where ${isV}`,
+    `update settled set epoch = epoch + 1 where ${isV}; delete from watch.breach`,
   )
   onlyBroken(verdict, 'zombieWrites', /went from epoch \d+ back to \d+/)
+})
+
+test('an accepted zombie write: a state in both tables, or in none', async () => {
+  const copied = 'no, epoch, revision, shape, batch, seq, since, extra'
+  const both = await planted(
+    `insert into live (${copied}, owner) select ${copied}, 0 from settled where ${isV}`,
+    `delete from live where ${isV}; delete from watch.breach`,
+  )
+  expect(both.zombieWrites.join()).toMatch(/resource \d+ has 2 states/)
+  const none = await planted(
+    `create table kept as select * from settled where ${isV}; delete from settled where ${isV}`,
+    'insert into settled select * from kept; drop table kept; delete from watch.breach',
+  )
+  expect(none.zombieWrites.join()).toMatch(/resource \d+ has 0 states/)
 })
 
 test('an accepted zombie write: two incarnations at one epoch, a beat after the end, an effect of an earlier owner', async () => {
@@ -171,8 +187,12 @@ test('an accepted zombie write: two incarnations at one epoch, a beat after the 
 
 test('a resource that is stuck, and a rule that did not hold after some commit', async () => {
   const stuck = await planted(
-    `update state set owner = 0 where no = (select no from resource where id = 'v')`,
-    `update state set owner = null where no = (select no from resource where id = 'v')`,
+    `with gone as (delete from settled where ${isV} returning *)
+      insert into live (no, owner, epoch, revision, shape, batch, seq, since, extra)
+      select no, 0, epoch, revision, shape, batch, seq, since, extra from gone`,
+    `with gone as (delete from live where ${isV} returning *)
+      insert into settled (no, epoch, revision, shape, batch, seq, since, extra)
+      select no, epoch, revision, shape, batch, seq, since, extra from gone`,
   )
   onlyBroken(stuck, 'stuck', /opensds.volume v is InUse, owner 0/)
   // In use exactly while something is attached: here the attachment had never been written.

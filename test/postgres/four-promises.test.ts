@@ -71,7 +71,7 @@ function sabotagedCommits<T>(
   return sabotaged(commits, patch, work)
 }
 
-// Zombie: an owner that was frozen past its lease, while another took its runs over and finished them.
+// Zombie: an owner that was frozen past its lease, while another took its runs over and finished half of them.
 
 function thawed(): Promise<{ refused: number; dragged: number; events: number; beats: boolean }> {
   return withSchema(async (handle) => {
@@ -83,7 +83,7 @@ function thawed(): Promise<{ refused: number; dragged: number; events: number; b
       sampleResource(i + 1, { status, run: sampleRun({ owner: me }) }),
     )
     await zombie.commit(sampleBatch(owned.map((after) => ({ before: null, after }))))
-    // Frozen here. Its lease runs out, its runs are taken over and finished.
+    // Frozen here. Its lease runs out, its runs are taken over, and half of them finished.
     expect(await other.end({ no: me, as: 'expired', now: 2_000 })).toBe(true)
     const found = (await other.work({ work: 'ownedBy', owners: [me] }, 2_000, 1_000)) as Resource[]
     expect(found).toHaveLength(200)
@@ -91,8 +91,9 @@ function thawed(): Promise<{ refused: number; dragged: number; events: number; b
       changed(one, { epoch: one.epoch + 1, run: { ...one.run!, owner: successor, step: 1 } }),
     )
     await other.commit(sampleBatch(taken.map((after, i) => ({ before: found[i]!, after }))))
-    const done = taken.map((one) => changed(one, { status: 'available', run: null }))
-    await other.commit(sampleBatch(done.map((after, i) => ({ before: taken[i]!, after }))))
+    const finished = taken.slice(0, 100)
+    const done = finished.map((one) => changed(one, { status: 'available', run: null }))
+    await other.commit(sampleBatch(done.map((after, i) => ({ before: finished[i]!, after }))))
     const head = (await other.events(0, 10_000)).length
     // Thawed: it reports what its calls did, each by itself.
     let refused = 0
@@ -104,7 +105,7 @@ function thawed(): Promise<{ refused: number; dragged: number; events: number; b
     const states = (await other.list({ limit: 1_000, after: 0 })) as Resource[]
     return {
       refused,
-      dragged: states.filter((one) => one.status !== 'available').length,
+      dragged: states.filter(({ status, run }) => (run === null ? status !== 'available' : run.step !== 1)).length,
       events: (await other.events(0, 10_000)).length - head,
       beats: await zombie.beat({ no: me, leaseMs: 600, now: 1_100 }),
     }
@@ -115,11 +116,11 @@ test('zombie: nothing that an owner writes after ownership moved on is accepted,
   expect(await thawed()).toEqual({ refused: 200, dragged: 0, events: 0, beats: false })
 })
 
-test('zombie, control: without the fence, finished resources are dragged back', async () => {
+test('zombie, control: without the fence, what is under way is dragged back; what was finished is no longer among it', async () => {
   const unfenced = ({ mark }: Form) =>
     commits[`steps${mark}`]!.replace('and s.revision = v.was and s.epoch = v.fence', '')
   const found = await sabotagedCommits((form) => ({ steps: unfenced(form) }), thawed)
-  expect(found).toEqual({ refused: 0, dragged: 200, events: 200, beats: false })
+  expect(found).toEqual({ refused: 100, dragged: 100, events: 100, beats: false })
 })
 
 // Unknown commit: the connection breaks in the middle of a commit. What is answered must be what is true, and stay so.

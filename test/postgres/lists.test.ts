@@ -63,13 +63,13 @@ async function fill(writer: Wire, worker: number): Promise<void> {
   const [shape, batch] = row!
   const among = (no: string) => `${no} between ${crowd.first} and ${crowd.last} and ${no} not in (10005, 10010)`
   const numbers = `generate_series(${crowd.first}, ${crowd.last}) i where ${among('i')}`
-  const begin = `update state set owner = ${worker}, settled = null where ${among('no')}`
-  const end = `update state set owner = null, settled = ${shape} where ${among('no')}`
+  const begin = `with begun as (update settled set away = true where ${among('no')} returning *)
+    insert into live (no, owner, epoch, revision, shape, batch, seq, since) select no, ${worker}, 1, 1, shape, batch, seq, since from begun`
+  const end = `with gone as (delete from live where ${among('no')} returning *) update settled s set away = null from gone where s.no = gone.no`
   const tenant = `case when i % 2 = 0 then 'default' else 'acme' end`
   for (const sql of [
     `insert into resource select i, 'volume', null, 1, false, ${tenant}, 'same', 1000, '{}', null from ${numbers}`,
-    `insert into state (no, settled, epoch, revision, shape, batch, seq, since)
-      select i, ${shape}, 1, 1, ${shape}, ${batch}, 0, 1000 from ${numbers}`,
+    `insert into settled (no, epoch, revision, shape, batch, seq, since) select i, 1, 1, ${shape}, ${batch}, 0, 1000 from ${numbers}`,
     `update tally set count = count + (select count(*) from ${numbers}) where shape = ${shape}`,
     begin,
     end,

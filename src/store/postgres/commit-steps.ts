@@ -4,7 +4,7 @@ import type { Batch } from '../store.ts'
 import { sendNow, type Step } from './pipeline.ts'
 import type { Plan } from './planner.ts'
 import { Columns, formFor, stepOf, type Part } from './sheet.ts'
-import { checkingParts, resourceParts, restParts } from './statements.ts'
+import { checkingParts, isOfStates, resourceParts, restParts } from './statements.ts'
 
 /** So many rows keep the server busy for longer than it takes to send them apart. */
 const rowsWorthSending = 64
@@ -51,9 +51,8 @@ export class CommitSteps implements Iterable<Step | typeof sendNow> {
 
   private writingOf(name: Part, columns: Columns): Step {
     const count = String(columns.count)
-    if (name === 'steps' || name === 'ledgerSteps' || name === 'changes' || name === 'ends')
-      return stepOf(name, columns, this.id, count)
-    if (name === 'newStates') return stepOf(name, columns, this.id)
+    if (isOfStates(name)) return stepOf(name, columns, this.id, count)
+    if (name === 'newLive' || name === 'newSettled') return stepOf(name, columns, this.id)
     if (name === 'recordChanges' || name === 'recordDeletes') return stepOf(name, columns, count)
     return stepOf(name, columns)
   }

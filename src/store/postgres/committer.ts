@@ -13,7 +13,7 @@ import { CommitSteps } from './commit-steps.ts'
 import { codeOf, isDeadlock, isMismatch, isUndone, translated } from './failures.ts'
 import { Pace } from './pace.ts'
 import { Abandoned, type Row } from './pipeline.ts'
-import { planOf, unknownShapes, type Plan } from './planner.ts'
+import { careful, likely, planOf, unknownShapes, type Plan, type Whereabouts } from './planner.ts'
 import { UnknownShape, type Shapes } from './shapes.ts'
 import type { Verifier } from './verifier.ts'
 import type { Wire } from './wire.ts'
@@ -53,13 +53,14 @@ export class Committer {
   async commit(batch: Batch): Promise<CommitAnswer> {
     const { shapes, verifier } = this.parts
     for (let attempt = 1; ; attempt++) {
-      const plan = this.understood(batch) ?? (await this.learned(batch))
+      const whereabouts = attempt === 1 ? likely : careful
+      const plan = this.understood(batch, whereabouts) ?? (await this.learned(batch, whereabouts))
       const outcome: Outcome = plan.isHopeless ? { is: 'mismatch' } : await this.attempt(plan, batch)
       if (outcome.is === 'committed') return committed(batch, plan, outcome.base)
       if (outcome.is === 'mismatch') {
         const conflict = await verifier.conflictsOf(batch)
         if (conflict !== null) return { committed: false, ...conflict }
-        // It has passed, or statuses were judged anew meanwhile.
+        // It has passed, statuses were judged anew meanwhile, or a state was not where it was likely to be.
         await shapes.reload()
       }
       // Anything may have changed.
@@ -72,19 +73,19 @@ export class Committer {
   }
 
   /** Null: it names what was never seen. */
-  private understood(batch: Batch): Plan | null {
+  private understood(batch: Batch, whereabouts: Whereabouts): Plan | null {
     try {
-      return planOf(batch, this.parts.shapes)
+      return planOf(batch, this.parts.shapes, whereabouts)
     } catch (error) {
       if (error instanceof UnknownShape) return null
       throw error
     }
   }
 
-  private async learned(batch: Batch): Promise<Plan> {
+  private async learned(batch: Batch, whereabouts: Whereabouts): Promise<Plan> {
     const { shapes } = this.parts
     await shapes.learn(unknownShapes(batch, shapes))
-    return planOf(batch, shapes)
+    return planOf(batch, shapes, whereabouts)
   }
 
   private async attempt(plan: Plan, batch: Batch): Promise<Outcome> {

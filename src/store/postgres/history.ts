@@ -91,7 +91,7 @@ export class History {
   }
 
   private async removeAlone(wire: Wire, wanted: Retention): Promise<Removed> {
-    const oldest = `select min(substring(run from '^\\[[^,]*,([0-9.]+)')::float8) from state where owner >= 0 and owner is not null`
+    const oldest = `select min(substring(run from '^\\[[^,]*,([0-9.]+)')::float8) from live where owner >= 0`
     const live = (await wire.query(oldest))[0]![0]
     const before = Math.min(wanted.before, live == null ? Infinity : Number(live) - retentionSkewMs)
     const cut = await firstSince(wire, before)

@@ -3,7 +3,7 @@ import type { Resource } from '../../decision/state.ts'
 import type { ListQuery } from '../store.ts'
 import { translating } from './failures.ts'
 import type { Shapes } from './shapes.ts'
-import { having, inOrderOf, joinResource, joinState, noEnd, ownersOfLive, resourcesOf, stateColumns } from './states.ts'
+import { having, inOrderOf, joinState, noEnd, ownersOfLive, resourcesOf, stateColumns } from './states.ts'
 import { textsFrom, textsOf, toText } from './texts.ts'
 import type { Wires } from './wires.ts'
 
@@ -58,14 +58,15 @@ const equal = (filters: ReadonlyMap<string, string>, except?: string): string[] 
   [...filters].filter(([column]) => column !== except).map(([column, given]) => `${column} = ${given}`)
 
 function byNumber({ filters, from, most }: Parts): string {
-  const where = [...equal(filters), `s.no > ${from}`].join(' and ')
-  return `select ${stateColumns} from state s ${joinResource} where ${where} order by s.no limit ${most}`
+  const where = [...equal(filters), `r.no > ${from}`].join(' and ')
+  return `select ${stateColumns} from resource r ${joinState} where ${where} order by r.no limit ${most}`
 }
 
 function byResource({ ids, filters, from, most }: Parts, isOfDefault: boolean): string {
   const [parent, name] = [filters.has('r.parent'), filters.has('r.name')]
   const column = name ? 'r.name' : parent ? 'r.parent' : 'r.tenant'
-  // Which of two promises fewer the planner knows, and few have both. By `+ 0` the index of numbers is none that it can choose.
+  // Which of two promises fewer the planner knows, and few have both: they are found first. By `+ 0` the index of numbers is none that it
+  // can choose.
   const isOfTwo = parent && name
   const where = [
     ...equal(filters, isOfTwo ? undefined : column),
@@ -74,10 +75,13 @@ function byResource({ ids, filters, from, most }: Parts, isOfDefault: boolean): 
     ...(parent ? ['r.parent is not null'] : []),
     ...(name ? ['r.name is not null'] : []),
     ...(filters.has('r.tenant') && !isOfDefault ? [`r.tenant <> 'default'`] : []),
-    ...(ids === null ? [] : [`s.shape = any(${ids})`]),
+    ...(ids === null || isOfTwo ? [] : [`s.shape = any(${ids})`]),
   ].join(' and ')
-  const order = isOfTwo ? 'order by r.no + 0' : inOrderOf(column)
-  return `select ${stateColumns} from resource r ${joinState} where ${where} ${order} limit ${most}`
+  const ofShapes = ids === null ? '' : ` where s.shape = any(${ids})`
+  if (!isOfTwo)
+    return `select ${stateColumns} from resource r ${joinState} where ${where} ${inOrderOf(column)} limit ${most}`
+  return `with f as materialized (select r.no from resource r where ${where})
+    select ${stateColumns} from f join resource r on r.no = f.no ${joinState}${ofShapes} order by f.no limit ${most}`
 }
 
 /**
@@ -86,19 +90,20 @@ function byResource({ ids, filters, from, most }: Parts, isOfDefault: boolean): 
  * for more than there can be: of all that have these shapes, which the tally knows, those that were found at rest are none.
  */
 function byShape({ filters, from, most }: Parts, ids: string): string {
-  const candidates = `select t.no from state t ${filters.size === 0 ? '' : 'join resource r on r.no = t.no'} where`
+  const among = (table: 'live' | 'settled') =>
+    `select t.no from ${table} t ${filters.size === 0 ? '' : 'join resource r on r.no = t.no'} where`
   const where = (...more: readonly string[]) => [...equal(filters), ...more].join(' and ')
   return `with recursive ${ownersOfLive}, resting as materialized (
-      select p.no from unnest(${ids}) v(id) cross join lateral (${candidates}
-        ${where(having('t.settled', 'v.id', from), 't.settled is not null')} ${inOrderOf('t.settled')} limit ${most}) p
+      select p.no from unnest(${ids}) v(id) cross join lateral (${among('settled')}
+        ${where(having('t.shape', 'v.id', from), 't.away is null')} ${inOrderOf('t.shape')} limit ${most}) p
       order by p.no limit ${most}
     ), bound as materialized (
       select case when count(*) < ${most} then ${noEnd} else max(no) end as last,
         greatest(0, (select coalesce(sum(count), 0)::int8 from tally where shape = any(${ids})) - count(*)) as most from resting
-    ), live as materialized (
-      select p.no from o cross join lateral (${candidates}
-        ${where(having('t.owner', 'o.owner', from, '(select last from bound)'), 't.owner is not null', `t.shape = any(${ids})`)}
+    ), moving as materialized (
+      select p.no from o cross join lateral (${among('live')}
+        ${where(having('t.owner', 'o.owner', from, '(select last from bound)'), `t.shape = any(${ids})`)}
         ${inOrderOf('t.owner')} limit ${most}) p limit (select most from bound)
-    ), cut as (select no from (select no from resting union all select no from live) f order by no limit ${most})
-    select ${stateColumns} from cut join state s on s.no = cut.no ${joinResource} order by cut.no`
+    ), cut as (select no from (select no from resting union all select no from moving) f order by no limit ${most})
+    select ${stateColumns} from cut join resource r on r.no = cut.no ${joinState} order by cut.no`
 }

@@ -171,7 +171,71 @@ const roomForSteps = 'alter table state set (fillfactor = 30);'
 /** An older program would take the 0 for the detail itself: it must refuse a schema with such chunks. */
 const repeatedDetails = `comment on table event is 'chunks; a detail of 0 is that of the event before it in its chunk';`
 
-export const migrations: readonly string[] = [initial, tally, roomForSteps, repeatedDetails]
+/**
+ * What is under way (`live`) apart from what is at rest (`settled`). A step finds its row among few, in pages that are used again and again;
+ * at rest a state takes a quarter of the space.
+ * - A resource whose run was not its first keeps its row in `settled` meanwhile, as it was, marked as `away`: what has a million neighbours
+ *   is written on its own page twice, and in no index unless it comes to rest in another status. `state` shows each resource once.
+ * - Nothing that a step changes is in an index, and pages have room: an update stays on its page and writes no index (HOT).
+ */
+const liveApart = `
+create table live (
+  no bigint primary key,
+  owner bigint not null,   -- -1: no run; 0: a run that waits for a worker
+  wake float8,             -- when its earliest timer is due
+  offered float8,          -- a run that waits: until when it is one worker's to claim
+  epoch integer not null,
+  lane smallint,           -- of its run
+  orphans boolean,         -- true: its ledger has some; else null
+  run text,                -- what a run never changes
+  extra text,              -- description, queue, ledger, timers, heals, holder, where there are any
+  revision integer not null,
+  shape integer not null,
+  batch bigint not null,   -- the commit of its latest event
+  seq integer not null,    -- and the place of the event in that commit
+  since float8 not null,
+  due float8,              -- null: no run, or parked
+  overdue float8,          -- null: no run, or no deadline
+  rest text                -- what a run does: step, attempt, steps, results
+) with (fillfactor = 30, vacuum_truncate = off, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_scale_factor = 0,
+  autovacuum_analyze_threshold = 10000, autovacuum_analyze_scale_factor = 0, autovacuum_vacuum_cost_delay = 0);
+create index live_waiting on live (lane, no) where owner = 0;
+create index live_owner on live (owner, no);
+create index live_wake on live (wake, no) where wake is not null;
+create index live_orphans on live (no) where orphans;
+
+create table settled (
+  no bigint primary key,
+  wake float8,
+  epoch integer not null,
+  orphans boolean,
+  extra text,
+  revision integer not null,
+  shape integer not null,
+  batch bigint not null,
+  seq integer not null,
+  since float8 not null,
+  away boolean             -- true: it is under way, and this is how it stood before; else null
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05);
+
+insert into live (no, owner, wake, offered, epoch, lane, orphans, run, extra, revision, shape, batch, seq, since, due, overdue, rest)
+  select no, owner, wake, offered, epoch, lane, orphans, run, extra, revision, shape, batch, seq, since, due, overdue, rest
+  from state where owner is not null;
+insert into settled (no, wake, epoch, orphans, extra, revision, shape, batch, seq, since)
+  select no, wake, epoch, orphans, extra, revision, shape, batch, seq, since from state where owner is null order by no;
+create index settled_shape on settled (shape, no);
+create index settled_wake on settled (wake, no) where wake is not null;
+create index settled_orphans on settled (no) where orphans;
+drop table state;
+create view state as
+  select no, owner, wake, epoch, orphans, run, extra, revision, shape, batch, seq, since, due, overdue, rest from (
+    select no, owner, wake, epoch, orphans, run, extra, revision, shape, batch, seq, since, due, overdue, rest, null::boolean as away from live
+    union all
+    select no, null, wake, epoch, orphans, null, extra, revision, shape, batch, seq, since, null, null, null, away from settled
+  ) s where away is null;
+`
+
+export const migrations: readonly string[] = [initial, tally, roomForSteps, repeatedDetails, liveApart]
 
 /** Whole numbers that every Homeostat asks for the same lock. */
 const migrationLock = 0x486f6d65

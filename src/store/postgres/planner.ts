@@ -2,6 +2,7 @@
 import { assert, Defect } from '../../base/assert.ts'
 import { canonical } from '../../base/json.ts'
 import type { No, Resource, Run } from '../../decision/state.ts'
+import type { StatusKind } from '../../lifecycle/resource-type.ts'
 import { dueOf, hasGeneratedId, isLive, orphansOf, overdueOf, wakeOf } from '../facts.ts'
 import { endOf, extraOf, fixedOf, isBesideSame, isColdSame, isSameRun, laneCodes, linksOf, restOf } from '../codec.ts'
 import { placeFinder } from '../event-places.ts'
@@ -10,13 +11,24 @@ import type { Batch, Write } from '../store.ts'
 import { EventWriter } from './event-log.ts'
 import { planGuards } from './guards.ts'
 import type { Shapes } from './shapes.ts'
+import type { Cell } from './column.ts'
 import { Sheet } from './sheet.ts'
 import { toNullableText, toText } from './texts.ts'
 
 /** Something is under way with it that is no run of its own. */
 const withoutRun = -1
 
-const ownerOf = (run: Run | null, live: boolean): number | null => (run !== null ? run.owner : live ? withoutRun : null)
+/** Where the row of a state is, of which a batch knows only what it says. */
+export interface Whereabouts {
+  /** Whether it is among the live. */
+  readonly isLive: (before: Resource, kind: StatusKind) => boolean
+  /** Whether a live one may be taken for one that was never at rest. It is likely for a first run, and the end of it then costs less. */
+  readonly isNew: (before: Resource) => boolean
+}
+
+export const likely: Whereabouts = { isLive, isNew: ({ run }) => run?.begun === 1 }
+/** What came out otherwise is not taken for granted again. */
+export const careful: Whereabouts = { isLive, isNew: () => false }
 
 export interface Plan {
   /** Has what is written about resources, and the checks. What the batch writes besides is put in when it is asked for, once. */
@@ -51,11 +63,11 @@ export function unknownShapes(batch: Batch, shapes: Shapes): { type: string; sta
 }
 
 /** Throws `UnknownShape` where one is named that was never seen; what is put in later names no other. */
-export function planOf(batch: Batch, shapes: Shapes): Plan {
+export function planOf(batch: Batch, shapes: Shapes, whereabouts: Whereabouts = likely): Plan {
   const sheet = new Sheet()
   const traces = tracesOf(batch, shapes)
   const { lasts } = traces
-  const places = new Places(shapes, sheet)
+  const places = new Places(shapes, sheet, whereabouts)
   for (const i of orderOf(batch.writes)) places.write(batch.writes[i]!, lasts[i] === 0 ? null : lasts[i]!)
   places.count()
   return {
@@ -132,12 +144,14 @@ function planRest(batch: Batch, sheet: Sheet): void {
 export class Places {
   private readonly shapes: Shapes
   private readonly sheet: Sheet
+  private readonly whereabouts: Whereabouts
   /** By how many the states of a shape become more. */
   private readonly more = new Map<number, number>()
 
-  constructor(shapes: Shapes, sheet: Sheet) {
+  constructor(shapes: Shapes, sheet: Sheet, whereabouts: Whereabouts) {
     this.shapes = shapes
     this.sheet = sheet
+    this.whereabouts = whereabouts
   }
 
   /** `last`: the place of its latest event in the commit; null: it has none there. */
@@ -152,7 +166,7 @@ export class Places {
       throw new Defect(`resource ${after.no} changed its name`)
     const was = before.status === after.status ? shape : this.shapes.of(before.type, before.status)
     if (was !== shape) this.move(was, shape)
-    this.place(before, after, shape, last, was.kind === 'terminal')
+    this.place(before, after, shape, last, was)
   }
 
   /** To be called when all is written. */
@@ -169,17 +183,19 @@ export class Places {
   rejudge(state: Resource): void {
     const shape = this.shapes.of(state.type, state.status)
     // Whether it was terminal before is not asked: links are put in or taken out wherever they are not as they should be.
-    this.place(state, state, shape, null, shape.kind !== 'terminal')
+    this.place(state, state, shape, null, { ...shape, kind: shape.kind === 'terminal' ? 'stable' : 'terminal' })
   }
 
-  private place(before: Resource, after: Resource, shape: Shape, last: number | null, wasTerminal: boolean): void {
+  private place(before: Resource, after: Resource, shape: Shape, last: number | null, was: Shape): void {
+    const wasTerminal = was.kind === 'terminal'
     const isTerminal = shape.kind === 'terminal'
     if (wasTerminal !== isTerminal || !isColdSame(before, after)) {
       if (before.links !== after.links || wasTerminal !== isTerminal)
         this.relink(isTerminal ? null : after, wasTerminal ? null : before)
       this.changeCold(after, isTerminal)
     }
-    if (before === after || !isSameRun(before, after)) this.change(before, after, shape, last)
+    const wasLive = this.whereabouts.isLive(before, was.kind)
+    if (!wasLive || before === after || !isSameRun(before, after)) this.change(before, after, shape, last, wasLive)
     else if (isBesideSame(before, after)) this.step(before, after, shape, last)
     else this.ledgerStep(before, after, shape, last)
   }
@@ -201,28 +217,11 @@ export class Places {
         linksOf(after),
       )
     if (!isTerminal) this.relink(after, null)
-    const { run } = after
-    const live = isLive(after, shape.kind)
-    this.sheet
-      .of('newStates')
-      .push(
-        after.no,
-        shape.id,
-        after.revision,
-        after.epoch,
-        after.since,
-        last ?? 0,
-        ownerOf(run, live),
-        run === null ? null : laneCodes[run.lane],
-        dueOf(run),
-        overdueOf(run),
-        wakeOf(after.timers),
-        live ? null : shape.id,
-        orphansOf(after),
-        run === null ? null : fixedOf(run),
-        run === null ? null : restOf(run),
-        extraOf(after),
-      )
+    const { no, revision, epoch } = after
+    const resting = restingOf(after, shape, last ?? 0)
+    if (isLive(after, shape.kind))
+      this.sheet.of('newLive').push(no, revision, epoch, ...resting, ...runningOf(after.run))
+    else this.sheet.of('newSettled').push(no, revision, epoch, ...resting)
   }
 
   private step(before: Resource, after: Resource, shape: Shape, last: number | null): void {
@@ -256,21 +255,13 @@ export class Places {
       )
   }
 
-  private change(before: Resource, after: Resource, shape: Shape, last: number | null): void {
-    const { no, since, run } = after
+  private change(before: Resource, after: Resource, shape: Shape, last: number | null, wasLive: boolean): void {
     const { revision: was, epoch: fence } = before
-    const by = after.revision - was
-    const raised = after.epoch - fence
-    const live = isLive(after, shape.kind)
-    const owner = ownerOf(run, live)
-    const wake = wakeOf(after.timers)
-    const settled = live ? null : shape.id
-    const orphans = orphansOf(after)
-    const extra = extraOf(after)
-    const end = [no, was, by, fence, raised, shape.id, since, last, owner, wake, settled, orphans, extra] as const
-    if (run === null) this.sheet.of('ends').push(...end)
-    else
-      this.sheet.of('changes').push(...end, laneCodes[run.lane], dueOf(run), overdueOf(run), fixedOf(run), restOf(run))
+    const change = [after.no, was, after.revision - was, fence, after.epoch - fence, ...restingOf(after, shape, last)]
+    if (isLive(after, shape.kind))
+      this.sheet.of(wasLive ? 'changes' : 'begins').push(...change, ...runningOf(after.run))
+    else if (!wasLive) this.sheet.of('rests').push(...change)
+    else this.sheet.of(this.whereabouts.isNew(before) ? 'firstEnds' : 'ends').push(...change)
   }
 
   private changeCold(after: Resource, isTerminal: boolean): void {
@@ -297,3 +288,19 @@ export class Places {
       if (is[name] !== was[name]) this.sheet.of('newLinks').push(is[name]!, toText(name), after!.no)
   }
 }
+
+/** Columns of a state that it has at rest too, in the order of the sheet. */
+const restingOf = (state: Resource, shape: Shape, last: number | null): Cell[] => [
+  shape.id,
+  state.since,
+  last,
+  wakeOf(state.timers),
+  orphansOf(state),
+  extraOf(state),
+]
+
+/** Those that it has only while it is live. */
+const runningOf = (run: Run | null): Cell[] =>
+  run === null
+    ? [withoutRun, null, null, null, null, null]
+    : [run.owner, laneCodes[run.lane], dueOf(run), overdueOf(run), fixedOf(run), restOf(run)]

@@ -31,6 +31,7 @@ import { translating, translatingAtStart } from './failures.ts'
 import { startHeartbeatThread } from './heartbeat.ts'
 import { History } from './history.ts'
 import { closeIncident } from './incident-closer.ts'
+import { LiveCleaner } from './live-cleaner.ts'
 import { listResources } from './lister.ts'
 import { Loader } from './loader.ts'
 import { migrate } from './migrations.ts'
@@ -109,6 +110,7 @@ class PostgresHandle implements PostgresStore {
   private readonly loader: Loader
   private readonly reader: Reader
   private readonly past: History
+  private readonly cleaner: LiveCleaner
   private readonly workersOf: Workers
   private readonly listeners = new Listeners()
   private readonly heartbeats = new Set<Heartbeat>()
@@ -140,6 +142,7 @@ class PostgresHandle implements PostgresStore {
     this.waiting = new WaitingReader({ address: { url: options.url, tls: options.tls }, settings: connections.reading })
     this.reader = new Reader(reads, this.shapes)
     this.past = new History(() => connections.openForLong(), log)
+    this.cleaner = new LiveCleaner(commits, log)
     this.workersOf = new Workers({ session, wires: commits, clock: this.clock })
   }
 
@@ -243,6 +246,7 @@ class PostgresHandle implements PostgresStore {
     if (answer.committed) {
       this.changed()
       this.past.reached(answer.first)
+      this.cleaner.ended(batch.ended.length)
     }
     return answer
   }

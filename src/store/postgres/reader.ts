@@ -31,15 +31,15 @@ import type { Wires } from './wires.ts'
 
 export const readStatements = {
   ownedBy: statesOf(`select p.no from unnest($1::int8[]) v(owner) cross join lateral
-    (select no from state where ${having('owner', 'v.owner', '$2::int8')} and owner is not null ${inOrderOf('owner')} limit $3::int8) p
+    (select no from live where ${having('owner', 'v.owner', '$2::int8')} ${inOrderOf('owner')} limit $3::int8) p
     order by p.no limit $3::int8`),
   waiting: statesOf(
-    `select no from state where ${having('owner', '0', '$2::int8')} and owner is not null and due <= $1::float8 ${inOrderOf('owner')} limit $3::int8`,
+    `select no from live where ${having('owner', '0', '$2::int8')} and due <= $1::float8 ${inOrderOf('owner')} limit $3::int8`,
   ),
   withoutRun:
-    statesOf(`select t.no from state t join shape on shape.id = t.shape where ${having('t.owner', '-1', '$1::int8')}
-    and t.owner is not null and t.run is null and shape.kind = 'transitional' ${inOrderOf('t.owner')} limit $2::int8`),
-  overdue: statesOf(`select no from (select no, overdue from state where owner >= -1 and owner is not null offset 0) l
+    statesOf(`select t.no from live t join shape on shape.id = t.shape where ${having('t.owner', '-1', '$1::int8')}
+    and shape.kind = 'transitional' ${inOrderOf('t.owner')} limit $2::int8`),
+  overdue: statesOf(`select no from (select no, overdue from live offset 0) l
     where overdue <= $1::float8 and no > $2::int8 order by no limit $3::int8`),
   timers: statesOf(
     'select no, wake from state where wake <= $1::float8 and wake is not null order by wake, no limit $2::int8',
@@ -48,7 +48,7 @@ export const readStatements = {
   orphans: statesOf('select no from state where orphans and no > $1::int8 order by no limit $2::int8'),
   counts: 'select shape, count from tally where count <> 0',
   liveShapes: `select shape, substring(run from '^\\[[^,]*,[^,]*,("(?:[^"\\\\]|\\\\.)*")'), substring(rest from '^\\[(\\d+)'), count(*)
-    from state where owner >= -1 and owner is not null group by 1, 2, 3`,
+    from live group by 1, 2, 3`,
   lastOf:
     'select case when s.seq = 0 then 0 else coalesce(c.n + s.seq, 0) end from state s left join commit c on c.batch = s.batch where s.no = $1::int8',
   chunkWith: 'select first, body from event where first <= $1::int8 order by first desc limit 1',

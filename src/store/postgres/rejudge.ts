@@ -1,10 +1,11 @@
 // A declaration may change what a status means. What stands in such a status is then put where it belongs now, while no commit can be
 // numbered: others find out when theirs is, and judge as the table says from then on.
 import type { KindOf } from '../store.ts'
-import { Places } from './planner.ts'
+import { careful, Places } from './planner.ts'
 import type { Shapes } from './shapes.ts'
 import { Sheet, stepOf } from './sheet.ts'
-import { joinResource, resourcesOf, stateColumns } from './states.ts'
+import { isOfStates, resourceParts } from './statements.ts'
+import { joinState, resourcesOf, stateColumns } from './states.ts'
 import { numbersOf } from './texts.ts'
 import type { Wire } from './wire.ts'
 
@@ -24,16 +25,19 @@ async function putAnew(wire: Wire, shapes: Shapes, kindOf: KindOf): Promise<void
   await wire.query('select 1 from feed where one = 1 for update')
   const changed = await shapes.judge(wire, kindOf)
   const ids = numbersOf(changed.map(({ id }) => id))
-  const standing = `select ${stateColumns} from state s ${joinResource} where s.shape = any($1::int4[]) and s.no > $2::int8 order by s.no limit ${page}`
+  const standing = `select s.owner is not null, ${stateColumns} from resource r ${joinState}
+    where s.shape = any($1::int4[]) and r.no > $2::int8 order by r.no limit ${page}`
   for (let after = 0, more = changed.length > 0; more;) {
-    const states = await resourcesOf(await wire.query(standing, [ids, after]), shapes)
+    const rows = await wire.query(standing, [ids, after])
+    const states = await resourcesOf(rows, shapes, 1)
+    const live = new Set(states.filter((_, i) => rows[i]![0] === 't'))
     const sheet = new Sheet()
-    const places = new Places(shapes, sheet)
+    const places = new Places(shapes, sheet, { ...careful, isLive: (state) => live.has(state) })
     for (const state of states) places.rejudge(state)
-    for (const name of ['changes', 'ends', 'coldChanges', 'linkDeletes', 'newLinks'] as const) {
+    for (const name of resourceParts) {
       const columns = sheet.find(name)
       if (columns === null) continue
-      const extra = name === 'changes' || name === 'ends' ? ['0', String(columns.count)] : []
+      const extra = isOfStates(name) ? ['0', String(columns.count)] : []
       await wire.run([stepOf(name, columns, ...extra)])
     }
     after = states.at(-1)?.no ?? after

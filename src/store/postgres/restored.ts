@@ -43,7 +43,7 @@ async function mustBeUnused(wire: Wire): Promise<void> {
 
 function raise(wire: Wire): Promise<BackedUp> {
   return wire.transaction(async () => {
-    await wire.query(`update state set epoch = epoch + ${epochLeap}`)
+    for (const table of ['live', 'settled']) await wire.query(`update ${table} set epoch = epoch + ${epochLeap}`)
     await wire.query(`update counter set value = value + ${epochLeap}`)
     const [row] = await wire.query(`insert into setting as s (name, value) values ('systemEpoch', '1')
       on conflict (name) do update set value = (s.value::integer + 1)::text returning value`)

@@ -18,20 +18,30 @@ const step = {
   overdue: 'float8',
   rest: 'text',
 } as const satisfies Spec
-const end = {
+/** What a state is, at rest too. */
+const resting = {
+  shape: 'int4',
+  since: 'float8',
+  seq: 'int4',
+  wake: 'float8',
+  orphans: 'int4',
+  extra: 'text',
+} as const satisfies Spec
+const running = {
+  owner: 'int8',
+  lane: 'int4',
+  due: 'float8',
+  overdue: 'float8',
+  run: 'text',
+  rest: 'text',
+} as const satisfies Spec
+const change = {
   no: 'int8',
   was: 'int4',
   by: 'int4',
   fence: 'int4',
   raised: 'int4',
-  shape: 'int4',
-  since: 'float8',
-  seq: 'int4',
-  owner: 'int8',
-  wake: 'float8',
-  settled: 'int4',
-  orphans: 'int4',
-  extra: 'text',
+  ...resting,
 } as const satisfies Spec
 
 /**
@@ -42,27 +52,14 @@ const specs = {
   steps: step,
   /** A step that also changes what there seldom is. */
   ledgerSteps: { ...step, wake: 'float8', orphans: 'int4', extra: 'text' },
-  /** Whatever else changes a state: where no run is left, and where one is. */
-  ends: end,
-  changes: { ...end, lane: 'int4', due: 'float8', overdue: 'float8', run: 'text', rest: 'text' },
-  newStates: {
-    no: 'int8',
-    shape: 'int4',
-    revision: 'int4',
-    epoch: 'int4',
-    since: 'float8',
-    seq: 'int4',
-    owner: 'int8',
-    lane: 'int4',
-    due: 'float8',
-    overdue: 'float8',
-    wake: 'float8',
-    settled: 'int4',
-    orphans: 'int4',
-    run: 'text',
-    rest: 'text',
-    extra: 'text',
-  },
+  /** Whatever else changes a state: one that is and stays live, comes to be live, comes to rest (for the first time or again), stays at rest. */
+  changes: { ...change, ...running },
+  begins: { ...change, ...running },
+  firstEnds: change,
+  ends: change,
+  rests: change,
+  newLive: { no: 'int8', revision: 'int4', epoch: 'int4', ...resting, ...running },
+  newSettled: { no: 'int8', revision: 'int4', epoch: 'int4', ...resting },
   newResources: {
     no: 'int8',
     type: 'text',

@@ -7,23 +7,31 @@ import type { Statements } from './wire.ts'
 const mustBe = (changed: string, count: string) =>
   `with changed as (${changed} returning 1) select 1 / (count(*) = ${count}::int8)::int from changed`
 
-const lastEvent = (batch: string) =>
-  `batch = case when v.seq is null then s.batch else ${batch}::int8 end, seq = coalesce(v.seq, s.seq)`
+const batchOf = (batch: string) => `case when v.seq is null then s.batch else ${batch}::int8 end`
+const lastEvent = (batch: string) => `batch = ${batchOf(batch)}, seq = coalesce(v.seq, s.seq)`
 
 const moved = 'shape = v.shape, revision = v.was + v.by, since = v.since'
 const stepped = `${moved}, due = v.due, overdue = v.overdue, rest = v.rest`
-const changed = `epoch = v.fence + v.raised, owner = v.owner, wake = v.wake, settled = v.settled, orphans = (v.orphans = 1), extra = v.extra`
-const withoutRun = 'lane = null, due = null, overdue = null, run = null, rest = null'
-const asWas = 's.no = v.no and s.revision = v.was and s.epoch = v.fence'
+const beside = 'wake = v.wake, orphans = (v.orphans = 1), extra = v.extra'
+const asWas = 's.no >= v.no and s.no <= v.no and s.revision = v.was and s.epoch = v.fence'
 
-const stateColumns =
-  'no, batch, shape, revision, epoch, since, seq, owner, lane, due, overdue, wake, settled, orphans, run, rest, extra'
+const settledNames = ['batch', 'seq', 'revision', 'epoch', 'shape', 'since', 'wake', 'orphans', 'extra']
+const settledColumns = `no, ${settledNames.join(', ')}`
+const liveColumns = `${settledColumns}, owner, lane, due, overdue, run, rest`
+const restingValues = 'v.shape, v.since, v.wake, v.orphans = 1 as orphans, v.extra'
+const runningValues = 'v.owner, v.lane::int2 as lane, v.due, v.overdue, v.run, v.rest'
+
 const resourceColumns = 'no, type, id, parent, terminal, tenant, name, created, properties, links'
 
 /** Parameters: the columns of the part of the same name; where it says so, the batch and the number of rows after them. */
 function statementsIn({ mark, rowsOf, widthOf }: Form): Statements {
   /** The parameter after those of a part. */
   const after = (part: Part, offset = 1) => `$${widthOf(part) + offset}`
+  /** The states that stop being live, as they will be at rest. */
+  const gone = (part: Part) => `gone as (delete from live s using ${rowsOf(part)} where ${asWas} returning v.no,
+      ${batchOf(after(part))} as batch, coalesce(v.seq, s.seq) as seq, v.was + v.by as revision, v.fence + v.raised as epoch, ${restingValues})`
+  const allOf = (among: string, part: Part) =>
+    `1 / ((select count(*) from ${among}) = ${after(part, 2)}::int8)::int = 1`
   const numbered = (ends: string) =>
     `with f as (update feed set events = events + $1::int8, runs = runs + $2::int8 where one = 1 and judged = $3::int8
       returning events - $1::int8 as events, runs - $2::int8 as runs),
@@ -33,29 +41,44 @@ function statementsIn({ mark, rowsOf, widthOf }: Form): Statements {
   const statements = {
     /** + batch, count */
     steps: mustBe(
-      `update state s set ${stepped}, ${lastEvent(after('steps'))} from ${rowsOf('steps')} where ${asWas}`,
+      `update live s set ${stepped}, ${lastEvent(after('steps'))} from ${rowsOf('steps')} where ${asWas}`,
       after('steps', 2),
     ),
     /** + batch, count */
     ledgerSteps: mustBe(
-      `update state s set ${stepped}, wake = v.wake, orphans = (v.orphans = 1), extra = v.extra, ${lastEvent(after('ledgerSteps'))}
-      from ${rowsOf('ledgerSteps')} where ${asWas}`,
+      `update live s set ${stepped}, ${beside}, ${lastEvent(after('ledgerSteps'))} from ${rowsOf('ledgerSteps')} where ${asWas}`,
       after('ledgerSteps', 2),
     ),
     /** + batch, count */
     changes: mustBe(
-      `update state s set ${stepped}, ${changed}, lane = v.lane::int2, run = v.run, ${lastEvent(after('changes'))} from ${rowsOf('changes')}
-      where ${asWas}`,
+      `update live s set ${stepped}, ${beside}, epoch = v.fence + v.raised, owner = v.owner, lane = v.lane::int2, run = v.run,
+      ${lastEvent(after('changes'))} from ${rowsOf('changes')} where ${asWas}`,
       after('changes', 2),
     ),
     /** + batch, count */
-    ends: mustBe(
-      `update state s set ${moved}, ${changed}, ${withoutRun}, ${lastEvent(after('ends'))} from ${rowsOf('ends')} where ${asWas}`,
-      after('ends', 2),
+    rests: mustBe(
+      `update settled s set ${moved}, ${beside}, epoch = v.fence + v.raised, ${lastEvent(after('rests'))} from ${rowsOf('rests')}
+      where ${asWas} and s.away is null`,
+      after('rests', 2),
     ),
+    /** + batch, count */
+    begins: `with begun as (update settled s set away = true from ${rowsOf('begins')} where ${asWas} and s.away is null returning v.no,
+      ${batchOf(after('begins'))} as batch, coalesce(v.seq, s.seq) as seq, v.was + v.by as revision, v.fence + v.raised as epoch,
+      ${restingValues}, ${runningValues})
+    insert into live (${liveColumns}) select ${liveColumns} from begun where ${allOf('begun', 'begins')}`,
+    /** The end of a first run: it was never at rest before. + batch, count */
+    firstEnds: `with ${gone('firstEnds')}
+    insert into settled (${settledColumns}) select ${settledColumns} from gone where ${allOf('gone', 'firstEnds')}`,
+    /** + batch, count */
+    ends: `with ${gone('ends')}
+    insert into settled as z (${settledColumns}) select ${settledColumns} from gone where ${allOf('gone', 'ends')}
+    on conflict (no) do update set away = null, ${settledNames.map((name) => `${name} = excluded.${name}`).join(', ')}`,
     /** + batch */
-    newStates: `insert into state (${stateColumns}) select no, ${after('newStates')}::int8, shape, revision, epoch, since, seq, owner,
-    lane::int2, due, overdue, wake, settled, orphans = 1, run, rest, extra from ${rowsOf('newStates')}`,
+    newLive: `insert into live (${liveColumns}) select no, ${after('newLive')}::int8, seq, revision, epoch, ${restingValues}, ${runningValues}
+    from ${rowsOf('newLive')}`,
+    /** + batch */
+    newSettled: `insert into settled (${settledColumns}) select no, ${after('newSettled')}::int8, seq, revision, epoch, ${restingValues}
+    from ${rowsOf('newSettled')}`,
     newResources: `insert into resource (${resourceColumns}) select no, type, id, parent, terminal = 1, tenant, name, created, properties,
     links from ${rowsOf('newResources')}`,
     coldChanges: `update resource r set parent = v.parent, terminal = (v.terminal = 1), tenant = v.tenant, name = v.name,
@@ -126,16 +149,26 @@ function statementsIn({ mark, rowsOf, widthOf }: Form): Statements {
   return Object.fromEntries(Object.entries(statements).map(([name, sql]) => [name + mark, sql]))
 }
 
+/** Those that change states: they take the batch and the number of rows after their columns. */
+export const isOfStates = (part: Part): boolean => (stateParts as readonly Part[]).includes(part)
+const stateParts = [
+  'steps',
+  'ledgerSteps',
+  'changes',
+  'begins',
+  'firstEnds',
+  'ends',
+  'rests',
+] as const satisfies readonly Part[]
+
 export const commitStatements: Statements = { ...statementsIn(forms.many), ...statementsIn(forms.one) }
 
 /** Before the commit is numbered, in this order: first what is written about resources. */
 export const resourceParts = [
-  'steps',
-  'ledgerSteps',
-  'changes',
-  'ends',
+  ...stateParts,
   'newResources',
-  'newStates',
+  'newLive',
+  'newSettled',
   'coldChanges',
   'linkDeletes',
   'newLinks',

@@ -46,7 +46,7 @@ export const ownersOfLive = `k(owner, next) as (
     select owner, next, true from k
     union all
     select u.owner, o.next, false from o cross join lateral
-      (select t.owner from state t where t.owner > o.owner and t.owner < o.next and t.owner is not null order by t.owner limit 1) u
+      (select t.owner from live t where t.owner > o.owner and t.owner < o.next order by t.owner limit 1) u
   )`
 
 const number = (text: string | null) => (text === null ? null : Number(text))

@@ -10,7 +10,7 @@ import { chunkOf, eventsIn, having, inOrderOf, runsOf, statesOf } from './states
 import { numbersOf, toText } from './texts.ts'
 import type { Statements, Wire } from './wire.ts'
 
-const isMine = (parameter: number, table = 'state') =>
+const isMine = (parameter: number, table = 'live') =>
   `exists (select 1 from resource o where o.no = ${table}.no and o.tenant = $${parameter}::text)`
 
 /** The last of these ended runs of all are looked through; then those of the tenant's own resources are asked for. */
@@ -20,23 +20,23 @@ const chunksAtOnce = 50
 
 export const tenantStatements = {
   ownedByOf: statesOf(`select p.no from unnest($1::int8[]) v(owner) cross join lateral
-    (select no from state where ${having('owner', 'v.owner', '$2::int8')} and owner is not null and ${isMine(4)} ${inOrderOf('owner')} limit $3::int8) p
+    (select no from live where ${having('owner', 'v.owner', '$2::int8')} and ${isMine(4)} ${inOrderOf('owner')} limit $3::int8) p
     order by p.no limit $3::int8`),
   waitingOf: statesOf(
-    `select no from state where ${having('owner', '0', '$2::int8')} and owner is not null and due <= $1::float8 and ${isMine(4)}
+    `select no from live where ${having('owner', '0', '$2::int8')} and due <= $1::float8 and ${isMine(4)}
     ${inOrderOf('owner')} limit $3::int8`,
   ),
   withoutRunOf:
-    statesOf(`select t.no from state t join shape on shape.id = t.shape where ${having('t.owner', '-1', '$1::int8')}
-    and t.owner is not null and t.run is null and shape.kind = 'transitional' and ${isMine(3, 't')} ${inOrderOf('t.owner')} limit $2::int8`),
-  overdueOf: statesOf(`select no from (select no, overdue from state where owner >= -1 and owner is not null offset 0) l
+    statesOf(`select t.no from live t join shape on shape.id = t.shape where ${having('t.owner', '-1', '$1::int8')}
+    and shape.kind = 'transitional' and ${isMine(3, 't')} ${inOrderOf('t.owner')} limit $2::int8`),
+  overdueOf: statesOf(`select no from (select no, overdue from live offset 0) l
     where overdue <= $1::float8 and no > $2::int8 and ${isMine(4, 'l')} order by no limit $3::int8`),
   timersOf: statesOf(
-    `select no, wake from state where wake <= $1::float8 and wake is not null and ${isMine(3)} order by wake, no limit $2::int8`,
+    `select no, wake from state where wake <= $1::float8 and wake is not null and ${isMine(3, 'state')} order by wake, no limit $2::int8`,
     'f.wake, f.no',
   ),
   orphansOf: statesOf(
-    `select no from state where orphans and no > $1::int8 and ${isMine(3)} order by no limit $2::int8`,
+    `select no from state where orphans and no > $1::int8 and ${isMine(3, 'state')} order by no limit $2::int8`,
   ),
   mine: 'select no from resource where no = any($1::int8[]) and tenant = $2::text',
   countsOf: `select s.shape, count(*) from resource r join state s on s.no = r.no

@@ -43,17 +43,17 @@ export const workerStatements = {
    */
   offer: `with t as (select ${now(3)} as now),
     alive as materialized (select greatest(1, count(*)) as workers from worker w, t where w.state = 'live' and w.lease > t.now),
-    found as (select (select count(*) from (select 1 from state where owner = 0 and owner is not null limit 8000) w) as waiting,
-      (select count(*) from (select 1 from state where owner > 0 and owner is not null limit 8000) o) as owned,
-      (select count(*) from (select 1 from state where owner = $5::int8 and owner is not null limit 8000) m) as mine, workers from alive),
+    found as (select (select count(*) from (select 1 from live where owner = 0 limit 8000) w) as waiting,
+      (select count(*) from (select 1 from live where owner > 0 limit 8000) o) as owned,
+      (select count(*) from (select 1 from live where owner = $5::int8 limit 8000) m) as mine, workers from alive),
     share as (select greatest(case when mine * workers > waiting + owned then 1 else 4 end, least(greatest(16, waiting / (4 * workers)), (waiting + owned) / workers - mine)) as most from found),
-    picked as (select s.no from state s, t where s.owner = 0 and s.due <= $1::float8 and (s.offered is null or s.offered <= t.now)
+    picked as (select s.no from live s, t where s.owner = 0 and s.due <= $1::float8 and (s.offered is null or s.offered <= t.now)
         and not s.shape = any($6::int4[]) and not s.no = any($7::int8[])
       order by s.lane, s.no limit least($2::int8, case when (select workers from alive) > 1 then (select most from share) else $2::int8 end)
       for update of s skip locked)
-    update state s set offered = t.now + $4::float8 from picked, t where s.no = picked.no returning s.no`,
+    update live s set offered = t.now + $4::float8 from picked, t where s.no = picked.no returning s.no`,
   forget: `delete from worker w using unnest($1::int8[]) v(no) where w.no = v.no and w.state <> 'live'
-    and not exists (select 1 from state s where s.owner = w.no and s.owner is not null)`,
+    and not exists (select 1 from live s where s.owner = w.no)`,
 } as const satisfies Statements
 
 /** Who is offered a run and does not claim it within this time has lost it to the next who asks. */

@@ -28,10 +28,10 @@ export class LiveCleaner {
     if (this.count < endedMost || this.isCleaning || systemClock.monotonic() < this.notBefore) return
     this.count = 0
     this.isCleaning = true
-    // Where another process is at it, it is left to that.
     const began = systemClock.monotonic()
     this.wires
-      .use((wire) => wire.patiently(() => wire.query('vacuum (skip_locked, truncate false) live')))
+      // Where another process is at it, it is left to that. One that takes as long as no answer may is left to the server.
+      .use((wire) => wire.query('vacuum (skip_locked, truncate false) live'))
       .catch((error: unknown) => this.log(`could not vacuum what is under way: ${messageOf(error)}`))
       .finally(() => {
         const ended = systemClock.monotonic()

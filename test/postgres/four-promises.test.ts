@@ -5,7 +5,7 @@ import { until } from '../../scripts/waiting.ts'
 import type { Resource } from '../../src/decision/state.ts'
 import { openPostgresStore, type PostgresStore } from '../../src/postgres.ts'
 import { resolverStatements } from '../../src/store/postgres/committer.ts'
-import { forms, type Form } from '../../src/store/postgres/sheet.ts'
+import type { Form } from '../../src/store/postgres/sheet.ts'
 import { commitStatements } from '../../src/store/postgres/statements.ts'
 import type { Store } from '../../src/store/store.ts'
 import { changed, sampleBatch, sampleKinds, sampleResource, sampleRun } from '../../src/testing/store-samples.ts'
@@ -58,18 +58,20 @@ async function sabotaged<T>(
     Object.assign(statements, sound)
   }
 }
-const commits: Record<string, string> = commitStatements
 
 /** The same for the statements of commits, in each form that they have. */
-function sabotagedCommits<T>(
+async function sabotagedCommits<T>(
   patchOf: (form: Form) => Readonly<Record<string, string>>,
   work: () => Promise<T>,
 ): Promise<T> {
-  const patch: Record<string, string> = {}
-  for (const form of Object.values(forms))
-    for (const [name, sql] of Object.entries(patchOf(form))) patch[name + form.mark] = sql
-  return sabotaged(commits, patch, work)
+  commitStatements.textOf = (name, form) => patchOf(form)[name] ?? sound(name, form)
+  try {
+    return await work()
+  } finally {
+    commitStatements.textOf = sound
+  }
 }
+const sound = commitStatements.textOf
 
 // Zombie: an owner that was frozen past its lease, while another took its runs over and finished half of them.
 
@@ -117,8 +119,7 @@ test('zombie: nothing that an owner writes after ownership moved on is accepted,
 })
 
 test('zombie, control: without the fence, what is under way is dragged back; what was finished is no longer among it', async () => {
-  const unfenced = ({ mark }: Form) =>
-    commits[`steps${mark}`]!.replace('and s.revision = v.was and s.epoch = v.fence', '')
+  const unfenced = (form: Form) => sound('steps', form).replace('and s.revision = v.was and s.epoch = v.fence', '')
   const found = await sabotagedCommits((form) => ({ steps: unfenced(form) }), thawed)
   expect(found).toEqual({ refused: 100, dragged: 100, events: 100, beats: false })
 })
@@ -135,7 +136,7 @@ async function unknownCommit(how: Case): Promise<{ answered: boolean; true: bool
     await through.commit(sampleBatch([{ before: null, after: sampleResource(1) }]))
     const blocker = how === 'cutWhileBlocked' || how === 'terminated' ? await blockFeed(schema) : null
     // As it is named when it is carried out, not when it is prepared.
-    const marker = '\u0000number of one\u0000'
+    const marker = '\u0000number 0\u0000'
     const cuts = { cutBefore: 'before', cutAfter: 'answered', cutWhileBlocked: 'sent' } as const
     const cut = how === 'terminated' ? null : proxy.cutNext(cuts[how], marker)
     const sent = through.commit(sampleBatch([{ before: null, after: sampleResource(2) }]))
@@ -262,7 +263,7 @@ test('family rule, control: without the lock both do', async () => {
   const patchOf = (form: Form) => ({
     number: unlocked(form).replace('free_number', 'family_number'),
     // Each looks, and takes its time before it is over: the other looks meanwhile.
-    revisions: commits[`revisions${form.mark}`]!.replace(' from ', ', pg_sleep(0.1) from '),
+    revisions: sound('revisions', form).replace(' from ', ', pg_sleep(0.1) from '),
     tally: uncounted(form),
   })
   const found = await sabotagedCommits(patchOf, () => familyRounds(5))

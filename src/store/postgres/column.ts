@@ -1,5 +1,4 @@
-// The values of one column of many rows, as two parameters of a statement. What is the same in all rows, as most is, travels once: the
-// array is then empty, which `unnest` fills up with nulls, and the second parameter stands in for them.
+// The values of one column of many rows, as a parameter of a statement: an array, or where all are the same, as most are, the value itself.
 import { unreachable } from '../../base/assert.ts'
 import type { Frame, Parameter, Value } from './frame.ts'
 import { textsFrom, textsOf } from './texts.ts'
@@ -28,18 +27,16 @@ export class Column {
     else if (value !== this.#first) this.#differ(n, value)
   }
 
-  /** All of them in any case. */
+  /** Not all rows have the same. */
+  get varies(): boolean {
+    return this.#all !== null
+  }
+
   asArray(): Value {
     return arrayFrom(this.type, this.#all ?? Array.from({ length: this.count }, () => this.#first))
   }
 
-  /** The array, and what stands in for all. */
-  putInto(values: Value[]): void {
-    if (this.#all !== null) values.push(arrayFrom(this.type, this.#all), null)
-    else values.push(this.type === 'text' ? '' : empty[this.type], this.asOne())
-  }
-
-  /** Of a single row: the value itself. */
+  /** What all rows have. */
   asOne(): Value {
     if (this.#first === null || this.type === 'text') return this.#first as string | null
     return new Scalar(this.type, this.#first as number)
@@ -106,10 +103,4 @@ class Numbers implements Parameter {
     }
     frame.endArray(from)
   }
-}
-
-const empty: Readonly<Record<NumberType, Parameter>> = {
-  int8: new Numbers('int8', []),
-  int4: new Numbers('int4', []),
-  float8: new Numbers('float8', []),
 }

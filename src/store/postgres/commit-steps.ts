@@ -3,8 +3,8 @@
 import type { Batch } from '../store.ts'
 import { sendNow, type Step } from './pipeline.ts'
 import type { Plan } from './planner.ts'
-import { Columns, formFor, stepOf, type Part } from './sheet.ts'
-import { checkingParts, isOfStates, resourceParts, restParts } from './statements.ts'
+import { Columns, type Part } from './sheet.ts'
+import { checkingParts, isOfStates, numberingOf, resourceParts, restParts, stepOf } from './statements.ts'
 
 /** So many rows keep the server busy for longer than it takes to send them apart. */
 const rowsWorthSending = 64
@@ -34,7 +34,7 @@ export class CommitSteps implements Iterable<Step | typeof sendNow> {
     yield this.numbering()
     for (const name of ['tally', 'journal'] as const) {
       const columns = plan.sheet.find(name)
-      if (columns !== null) yield stepOf(name, columns)
+      if (columns !== null) yield stepOf(columns)
     }
     yield* this.checking()
   }
@@ -51,10 +51,10 @@ export class CommitSteps implements Iterable<Step | typeof sendNow> {
 
   private writingOf(name: Part, columns: Columns): Step {
     const count = String(columns.count)
-    if (isOfStates(name)) return stepOf(name, columns, this.id, count)
-    if (name === 'newLive' || name === 'newSettled') return stepOf(name, columns, this.id)
-    if (name === 'recordChanges' || name === 'recordDeletes') return stepOf(name, columns, count)
-    return stepOf(name, columns)
+    if (isOfStates(name)) return stepOf(columns, this.id, count)
+    if (name === 'newLive' || name === 'newSettled') return stepOf(columns, this.id)
+    if (name === 'recordChanges' || name === 'recordDeletes') return stepOf(columns, count)
+    return stepOf(columns)
   }
 
   private numbering(): Step {
@@ -62,12 +62,7 @@ export class CommitSteps implements Iterable<Step | typeof sendNow> {
     const { events: told, ended } = this.batch
     const events = sheet.find('events') ?? new Columns('events')
     const runs = sheet.find('runs')
-    const form = runs === null ? formFor(events) : formFor(events, runs)
-    const heads = [String(told.length), String(ended.length), String(this.judged), this.id]
-    return {
-      name: (runs === null ? 'number' : 'numberEnds') + form.mark,
-      values: [...heads, ...events.values(form), ...(runs === null ? [] : runs.values(form))],
-    }
+    return numberingOf([String(told.length), String(ended.length), String(this.judged), this.id], events, runs)
   }
 
   private *checking(): Generator<Step> {
@@ -79,9 +74,9 @@ export class CommitSteps implements Iterable<Step | typeof sendNow> {
     for (const name of checkingParts) {
       const columns = sheet.find(name)
       if (columns === null) continue
-      if (name === 'parents' || name === 'linkTargets') yield stepOf(name, columns, String(members[name]))
-      else if (name.startsWith('absent')) yield stepOf(name, columns)
-      else yield stepOf(name, columns, String(columns.count))
+      if (name === 'parents' || name === 'linkTargets') yield stepOf(columns, String(members[name]))
+      else if (name.startsWith('absent')) yield stepOf(columns)
+      else yield stepOf(columns, String(columns.count))
     }
   }
 }

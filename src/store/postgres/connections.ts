@@ -6,7 +6,7 @@ import { loadStatements } from './loader.ts'
 import { quoted } from './migrations.ts'
 import type { PostgresStoreOptions } from './postgres-store.ts'
 import { readStatements } from './reader.ts'
-import { commitSettings, commitStatements } from './statements.ts'
+import { commitSettings } from './statements.ts'
 import { verifyStatements } from './verifier.ts'
 import { Wire, type Statements, type WireOptions } from './wire.ts'
 import { Wires } from './wires.ts'
@@ -57,7 +57,7 @@ export class Connections {
       default_transaction_isolation: "'repeatable read'",
       default_transaction_read_only: 'on',
     }
-    const writers = { ...commitStatements, ...workerStatements, ...settingStatements, ...closerStatements }
+    const writers = { ...workerStatements, ...settingStatements, ...closerStatements }
     const answerMs = options.patienceMs ?? usualPatienceMs
     const wires = (settings: Readonly<Record<string, string>>, statements: Statements, size = 2) =>
       new Wires((givenUp) => this.open({ settings, statements, answerMs, givenUp }), size)

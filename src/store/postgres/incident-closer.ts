@@ -5,7 +5,7 @@ import { isMismatch } from './failures.ts'
 import type { Step } from './pipeline.ts'
 import { planOf } from './planner.ts'
 import type { Shapes } from './shapes.ts'
-import { stepOf } from './sheet.ts'
+import { stepOf } from './statements.ts'
 import type { Statements, Wire } from './wire.ts'
 
 export const closerStatements = {
@@ -27,7 +27,7 @@ export async function closeIncident(
     const columns = sheet.find(name)
     if (columns === null) return
     const isCounted = name === 'recordChanges' || name === 'recordDeletes'
-    steps.push(isCounted ? stepOf(name, columns, String(columns.count)) : stepOf(name, columns))
+    steps.push(isCounted ? stepOf(columns, String(columns.count)) : stepOf(columns))
   }
   for (const name of ['newRecords', 'recordChanges', 'recordDeletes'] as const) add(name)
   steps.push({ name: 'holdFeed', values: [] })

@@ -9,6 +9,8 @@ import type { Frame, Value } from './frame.ts'
 export interface Step {
   /** The name it was prepared under. */
   readonly name: string
+  /** What it says, where the connection does not know it by its name. */
+  readonly text?: () => string
   readonly values: readonly Value[]
 }
 
@@ -31,7 +33,7 @@ export interface PipelineParts {
   readonly frame: Frame
   readonly steps: Iterable<Step | typeof sendNow>
   /** The text of a statement that is to be prepared, for it is not yet known; else null. */
-  readonly unknown: (name: string) => string | null
+  readonly unknown: (step: Step) => string | null
   readonly done: (results: readonly (readonly Row[])[]) => void
   readonly failed: (error: Error) => void
 }
@@ -70,11 +72,11 @@ export class Pipeline implements Submittable {
     stream.write(frame.finish())
   }
 
-  private put({ name, values }: Step): void {
+  private put(step: Step): void {
     const { frame, unknown } = this.parts
-    const text = unknown(name)
-    if (text !== null) frame.parse(name, text)
-    frame.statement(name, values)
+    const text = unknown(step)
+    if (text !== null) frame.parse(step.name, text)
+    frame.statement(step.name, step.values)
   }
 
   handleDataRow({ fields }: { fields: Row }): void {

@@ -3,8 +3,8 @@
 import type { KindOf } from '../store.ts'
 import { careful, Places } from './planner.ts'
 import type { Shapes } from './shapes.ts'
-import { Sheet, stepOf } from './sheet.ts'
-import { isOfStates, resourceParts } from './statements.ts'
+import { Sheet } from './sheet.ts'
+import { isOfStates, resourceParts, stepOf } from './statements.ts'
 import { joinState, resourcesOf, stateColumns } from './states.ts'
 import { numbersOf } from './texts.ts'
 import type { Wire } from './wire.ts'
@@ -38,7 +38,7 @@ async function putAnew(wire: Wire, shapes: Shapes, kindOf: KindOf): Promise<void
       const columns = sheet.find(name)
       if (columns === null) continue
       const extra = isOfStates(name) ? ['0', String(columns.count)] : []
-      await wire.run([stepOf(name, columns, ...extra)])
+      await wire.run([stepOf(columns, ...extra)])
     }
     after = states.at(-1)?.no ?? after
     more = states.length === page

@@ -11,7 +11,8 @@ import type { Wire, WireOptions } from './wire.ts'
 import { workerStatements } from './workers.ts'
 
 /** Others are told at most so often: they look by themselves too, only more slowly. */
-const tellEveryMs = 20
+const tellEveryMs = 50
+const tell = 'select pg_notify($1::text, $2::text)'
 const reopenFirstMs = 50
 const reopenAtMostMs = 2_000
 
@@ -40,7 +41,7 @@ export function sessionOf(
     open: (on) =>
       connections.open({
         settings: { ...connections.base, synchronous_commit: 'off' },
-        statements: workerStatements,
+        statements: { ...workerStatements, tell },
         answerMs: patienceMs,
         ...on,
       }),
@@ -109,7 +110,7 @@ export class Session {
     const { wire } = this
     if (!this.hasToTell || wire === null || !wire.isOpen) return
     this.hasToTell = false
-    void wire.query('select pg_notify($1, $2)', [this.parts.channel, this.parts.sign]).catch(() => {})
+    void wire.run([{ name: 'tell', values: [this.parts.channel, this.parts.sign] }]).catch(() => {})
     this.telling = systemClock.after(tellEveryMs, () => {
       this.telling = null
       this.sendWord()

@@ -1,7 +1,7 @@
 // The statements of a commit, in the order in which they are sent. Checks are plain SQL that divides by zero: the server then undoes
 // everything. Rows come sorted by number, so that two commits which write the same resources lock them in the same order.
-import { forms, type Form, type Part } from './sheet.ts'
-import type { Statements } from './wire.ts'
+import type { Step } from './pipeline.ts'
+import { formFor, type Columns, type Form, type Part } from './sheet.ts'
 
 /** Fails unless as many rows were changed as the parameter says. */
 const mustBe = (changed: string, count: string) =>
@@ -24,7 +24,7 @@ const runningValues = 'v.owner, v.lane::int2 as lane, v.due, v.overdue, v.run, v
 const resourceColumns = 'no, type, id, parent, terminal, tenant, name, created, properties, links'
 
 /** Parameters: the columns of the part of the same name; where it says so, the batch and the number of rows after them. */
-function statementsIn({ mark, rowsOf, widthOf }: Form): Statements {
+function textsIn({ rowsOf, widthOf }: Form) {
   /** The parameter after those of a part. */
   const after = (part: Part, offset = 1) => `$${widthOf(part) + offset}`
   /** The states that stop being live, as they will be at rest. */
@@ -38,65 +38,65 @@ function statementsIn({ mark, rowsOf, widthOf }: Form): Statements {
     c as (insert into commit (batch, n) select $4::int8, events from f),
     e as (insert into event (first, body) select f.events + v.place, v.body from f, ${rowsOf('events', 5)})${ends}
     select max(events), 1 / count(*) from f`
-  const statements = {
+  return {
     /** + batch, count */
-    steps: mustBe(
+    steps: () => mustBe(
       `update live s set ${stepped}, ${lastEvent(after('steps'))} from ${rowsOf('steps')} where ${asWas}`,
       after('steps', 2),
     ),
     /** + batch, count */
-    ledgerSteps: mustBe(
+    ledgerSteps: () => mustBe(
       `update live s set ${stepped}, ${beside}, ${lastEvent(after('ledgerSteps'))} from ${rowsOf('ledgerSteps')} where ${asWas}`,
       after('ledgerSteps', 2),
     ),
     /** + batch, count */
-    changes: mustBe(
+    changes: () => mustBe(
       `update live s set ${stepped}, ${beside}, epoch = v.fence + v.raised, owner = v.owner, lane = v.lane::int2, run = v.run,
       ${lastEvent(after('changes'))} from ${rowsOf('changes')} where ${asWas}`,
       after('changes', 2),
     ),
     /** + batch, count */
-    rests: mustBe(
+    rests: () => mustBe(
       `update settled s set ${moved}, ${beside}, epoch = v.fence + v.raised, ${lastEvent(after('rests'))} from ${rowsOf('rests')}
       where ${asWas} and s.away is null`,
       after('rests', 2),
     ),
     /** + batch, count */
-    begins: `with begun as (update settled s set away = true from ${rowsOf('begins')} where ${asWas} and s.away is null returning v.no,
+    begins: () => `with begun as (update settled s set away = true from ${rowsOf('begins')} where ${asWas} and s.away is null returning v.no,
       ${batchOf(after('begins'))} as batch, coalesce(v.seq, s.seq) as seq, v.was + v.by as revision, v.fence + v.raised as epoch,
       ${restingValues}, ${runningValues})
     insert into live (${liveColumns}) select ${liveColumns} from begun where ${allOf('begun', 'begins')}`,
     /** The end of a first run: it was never at rest before. + batch, count */
-    firstEnds: `with ${gone('firstEnds')}
+    firstEnds: () => `with ${gone('firstEnds')}
     insert into settled (${settledColumns}) select ${settledColumns} from gone where ${allOf('gone', 'firstEnds')}`,
     /** + batch, count */
-    ends: `with ${gone('ends')}
+    ends: () => `with ${gone('ends')}
     insert into settled as z (${settledColumns}) select ${settledColumns} from gone where ${allOf('gone', 'ends')}
     on conflict (no) do update set away = null, ${settledNames.map((name) => `${name} = excluded.${name}`).join(', ')}`,
     /** + batch */
-    newLive: `insert into live (${liveColumns}) select no, ${after('newLive')}::int8, seq, revision, epoch, ${restingValues}, ${runningValues}
+    newLive: () => `insert into live (${liveColumns}) select no, ${after('newLive')}::int8, seq, revision, epoch, ${restingValues}, ${runningValues}
     from ${rowsOf('newLive')}`,
     /** + batch */
-    newSettled: `insert into settled (${settledColumns}) select no, ${after('newSettled')}::int8, seq, revision, epoch, ${restingValues}
+    newSettled: () => `insert into settled (${settledColumns}) select no, ${after('newSettled')}::int8, seq, revision, epoch, ${restingValues}
     from ${rowsOf('newSettled')}`,
-    newResources: `insert into resource (${resourceColumns}) select no, type, id, parent, terminal = 1, tenant, name, created, properties,
+    newResources: () => `insert into resource (${resourceColumns}) select no, type, id, parent, terminal = 1, tenant, name, created, properties,
     links from ${rowsOf('newResources')}`,
-    coldChanges: `update resource r set parent = v.parent, terminal = (v.terminal = 1), tenant = v.tenant, name = v.name,
+    coldChanges: () => `update resource r set parent = v.parent, terminal = (v.terminal = 1), tenant = v.tenant, name = v.name,
     properties = v.properties, links = v.links from ${rowsOf('coldChanges')} where r.no = v.no`,
-    linkDeletes: `delete from link l using ${rowsOf('linkDeletes')} where l.target = v.target and l.name = v.name and l.source = v.source`,
-    newLinks: `insert into link (target, name, source) select target, name, source from ${rowsOf('newLinks')} on conflict do nothing`,
-    keys: `insert into key (key, hash, no, begun, at) select key, hash, no, begun, at from ${rowsOf('keys')}`,
-    late: `insert into late (no, body) select no, body from ${rowsOf('late')}`,
-    incidents: `insert into incident (no, kind, body) select no, kind, body from ${rowsOf('incidents')} on conflict (no, kind) do nothing`,
-    newRecords: `insert into record (kind, key, version, value) select kind, key, 1, value from ${rowsOf('newRecords')}`,
+    linkDeletes: () => `delete from link l using ${rowsOf('linkDeletes')} where l.target = v.target and l.name = v.name and l.source = v.source`,
+    newLinks: () => `insert into link (target, name, source) select target, name, source from ${rowsOf('newLinks')} on conflict do nothing`,
+    keys: () => `insert into key (key, hash, no, begun, at) select key, hash, no, begun, at from ${rowsOf('keys')}`,
+    late: () => `insert into late (no, body) select no, body from ${rowsOf('late')}`,
+    incidents: () => `insert into incident (no, kind, body) select no, kind, body from ${rowsOf('incidents')} on conflict (no, kind) do nothing`,
+    newRecords: () => `insert into record (kind, key, version, value) select kind, key, 1, value from ${rowsOf('newRecords')}`,
     /** + count */
-    recordChanges: mustBe(
+    recordChanges: () => mustBe(
       `update record r set version = r.version + 1, value = v.value from ${rowsOf('recordChanges')}
       where r.kind = v.kind and r.key = v.key and r.version = v.was`,
       after('recordChanges'),
     ),
     /** + count */
-    recordDeletes: mustBe(
+    recordDeletes: () => mustBe(
       `delete from record r using ${rowsOf('recordDeletes')} where r.kind = v.kind and r.key = v.key and r.version = v.was`,
       after('recordDeletes'),
     ),
@@ -105,17 +105,17 @@ function statementsIn({ mark, rowsOf, widthOf }: Form): Statements {
      * From here on no other commit can be numbered until this one is over: what is checked after this stays so.
      * Parameters: how many events, how many ended runs, how often judged, batch, events.
      */
-    number: numbered(''),
+    number: () => numbered(''),
     /** The same where runs have ended: their columns come last. */
-    numberEnds: numbered(`,
+    numberEnds: () => numbered(`,
     r as (insert into run (no, begun, n, body) select v.no, v.begun, f.runs + v.place, v.body
       from f, ${rowsOf('runs', 5 + widthOf('events'))})`),
 
-    tally: `insert into tally (shape, count) select shape, more from ${rowsOf('tally')}
+    tally: () => `insert into tally (shape, count) select shape, more from ${rowsOf('tally')}
     on conflict (shape) do update set count = tally.count + excluded.count`,
 
     /** Chained by hashes as chain.ts does it. */
-    journal: `with recursive last as (select n, hash from journal order by n desc limit 1),
+    journal: () => `with recursive last as (select n, hash from journal order by n desc limit 1),
     head as materialized (select coalesce((select n from last), 0) as n, coalesce((select hash from last), repeat('0', 64)) as hash),
     v as (select * from ${rowsOf('journal')}),
     chain as (
@@ -128,26 +128,50 @@ function statementsIn({ mark, rowsOf, widthOf }: Form): Statements {
     insert into journal (n, value, hash) select n, value, hash from chain`,
 
     /** + count */
-    revisions: `select 1 / (count(*) = ${after('revisions')}::int8)::int from ${rowsOf('revisions')}
+    revisions: () => `select 1 / (count(*) = ${after('revisions')}::int8)::int from ${rowsOf('revisions')}
     join state s on s.no = v.no and s.revision = v.revision`,
     /** + count */
-    childMembers: `select 1 / (count(*) = ${after('childMembers')}::int8)::int from ${rowsOf('childMembers')}
+    childMembers: () => `select 1 / (count(*) = ${after('childMembers')}::int8)::int from ${rowsOf('childMembers')}
     join resource r on r.no = v.no and r.parent = v.parent and not r.terminal`,
     /** + count of all their members */
-    parents: `select 1 / (count(*) = ${after('parents')}::int8)::int from ${rowsOf('parents')}
+    parents: () => `select 1 / (count(*) = ${after('parents')}::int8)::int from ${rowsOf('parents')}
     join resource r on r.parent = v.no and r.parent is not null and not r.terminal`,
     /** + count */
-    linkMembers: `select 1 / (count(*) = ${after('linkMembers')}::int8)::int from ${rowsOf('linkMembers')}
+    linkMembers: () => `select 1 / (count(*) = ${after('linkMembers')}::int8)::int from ${rowsOf('linkMembers')}
     join link l on l.target = v.target and l.name = v.name and l.source = v.source`,
     /** + count of all their members */
-    linkTargets: `select 1 / (count(*) = ${after('linkTargets')}::int8)::int from ${rowsOf('linkTargets')}
+    linkTargets: () => `select 1 / (count(*) = ${after('linkTargets')}::int8)::int from ${rowsOf('linkTargets')}
     join link l on l.target = v.target and l.name = v.name`,
-    absentIds: `select 1 / (count(*) = 0)::int from ${rowsOf('absentIds')} join resource r on r.id = v.id and r.type = v.type and r.id is not null`,
-    absentNos: `select 1 / (count(*) = 0)::int from ${rowsOf('absentNos')} join resource r on r.no = v.no and r.type = v.type`,
-    absentRecords: `select 1 / (count(*) = 0)::int from ${rowsOf('absentRecords')} join record r on r.kind = v.kind and r.key = v.key`,
-  } as const satisfies Statements
-  return Object.fromEntries(Object.entries(statements).map(([name, sql]) => [name + mark, sql]))
+    absentIds: () => `select 1 / (count(*) = 0)::int from ${rowsOf('absentIds')} join resource r on r.id = v.id and r.type = v.type and r.id is not null`,
+    absentNos: () => `select 1 / (count(*) = 0)::int from ${rowsOf('absentNos')} join resource r on r.no = v.no and r.type = v.type`,
+    absentRecords: () => `select 1 / (count(*) = 0)::int from ${rowsOf('absentRecords')} join record r on r.kind = v.kind and r.key = v.key`,
+  } as const satisfies Record<string, () => string>
 }
+
+type CommitStatement = keyof ReturnType<typeof textsIn>
+
+/** Asked by each connection for each form of a statement that it does not know yet. */
+export const commitStatements = { textOf: (name: CommitStatement, form: Form): string => textsIn(form)[name]() }
+
+/** The statement of this name over the rows of these parts, with the parameters that come before them and after. */
+function statementOf(
+  name: CommitStatement,
+  parts: readonly Columns[],
+  before: readonly string[],
+  after: readonly string[],
+): Step {
+  const form = formFor(...parts)
+  const values = [...before, ...parts.flatMap((columns) => form.valuesOf(columns)), ...after]
+  return { name: name + form.mark, text: () => commitStatements.textOf(name, form), values }
+}
+
+/** A part as a statement that is carried out, with what comes after its columns. */
+export const stepOf = (columns: Columns, ...after: readonly string[]): Step =>
+  statementOf(columns.part as CommitStatement, [columns], [], after)
+
+/** What numbers a commit; `heads` as the statement says. */
+export const numberingOf = (heads: readonly string[], events: Columns, runs: Columns | null): Step =>
+  runs === null ? statementOf('number', [events], heads, []) : statementOf('numberEnds', [events, runs], heads, [])
 
 /** Those that change states: they take the batch and the number of rows after their columns. */
 export const isOfStates = (part: Part): boolean => (stateParts as readonly Part[]).includes(part)
@@ -160,8 +184,6 @@ const stateParts = [
   'ends',
   'rests',
 ] as const satisfies readonly Part[]
-
-export const commitStatements: Statements = { ...statementsIn(forms.many), ...statementsIn(forms.one) }
 
 /** Before the commit is numbered, in this order: first what is written about resources. */
 export const resourceParts = [

@@ -134,9 +134,9 @@ export class Wire {
     }
   }
 
-  private readonly toLearn = (name: string): string | null => {
+  private readonly toLearn = ({ name, text: say }: Step): string | null => {
     if (this.known.has(name) || this.learning.includes(name)) return null
-    const text = this.statements[name]
+    const text = say === undefined ? this.statements[name] : say()
     assert(text !== undefined, `no statement ${name}`)
     this.learning.push(name)
     return text

@@ -261,7 +261,7 @@ export class Places {
     if (isLive(after, shape.kind))
       this.sheet.of(wasLive ? 'changes' : 'begins').push(...change, ...runningOf(after.run))
     else if (!wasLive) this.sheet.of('rests').push(...change)
-    else this.sheet.of(this.whereabouts.isNew(before) ? 'firstEnds' : 'ends').push(...change)
+    else this.sheet.of(last !== null && this.whereabouts.isNew(before) ? 'firstEnds' : 'ends').push(...change)
   }
 
   private changeCold(after: Resource, isTerminal: boolean): void {

@@ -27,9 +27,6 @@ const resourceColumns = 'no, type, id, parent, terminal, tenant, name, created, 
 function textsIn({ rowsOf, widthOf }: Form) {
   /** The parameter after those of a part. */
   const after = (part: Part, offset = 1) => `$${widthOf(part) + offset}`
-  /** The states that stop being live, as they will be at rest. */
-  const gone = (part: Part) => `gone as (delete from live s using ${rowsOf(part)} where ${asWas} returning v.no,
-      ${batchOf(after(part))} as batch, coalesce(v.seq, s.seq) as seq, v.was + v.by as revision, v.fence + v.raised as epoch, ${restingValues})`
   const allOf = (among: string, part: Part) =>
     `1 / ((select count(*) from ${among}) = ${after(part, 2)}::int8)::int = 1`
   const numbered = (ends: string) =>
@@ -66,11 +63,13 @@ function textsIn({ rowsOf, widthOf }: Form) {
       ${batchOf(after('begins'))} as batch, coalesce(v.seq, s.seq) as seq, v.was + v.by as revision, v.fence + v.raised as epoch,
       ${restingValues}, ${runningValues})
     insert into live (${liveColumns}) select ${liveColumns} from begun where ${allOf('begun', 'begins')}`,
-    /** The end of a first run: it was never at rest before. + batch, count */
-    firstEnds: () => `with ${gone('firstEnds')}
-    insert into settled (${settledColumns}) select ${settledColumns} from gone where ${allOf('gone', 'firstEnds')}`,
+    /** The end of a first run, with an event: it was never at rest before, and all that it is then is in the columns. + batch, count */
+    firstEnds: () => `with gone as (delete from live s using ${rowsOf('firstEnds')} where ${asWas} returning 1)
+    insert into settled (${settledColumns}) select v.no, ${after('firstEnds')}::int8, v.seq, v.was + v.by, v.fence + v.raised, ${restingValues}
+    from ${rowsOf('firstEnds')} where ${allOf('gone', 'firstEnds')}`,
     /** + batch, count */
-    ends: () => `with ${gone('ends')}
+    ends: () => `with gone as (delete from live s using ${rowsOf('ends')} where ${asWas} returning v.no,
+      ${batchOf(after('ends'))} as batch, coalesce(v.seq, s.seq) as seq, v.was + v.by as revision, v.fence + v.raised as epoch, ${restingValues})
     insert into settled as z (${settledColumns}) select ${settledColumns} from gone where ${allOf('gone', 'ends')}
     on conflict (no) do update set away = null, ${settledNames.map((name) => `${name} = excluded.${name}`).join(', ')}`,
     /** + batch */

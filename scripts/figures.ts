@@ -10,15 +10,21 @@ const head = `# Figures
 Measured on the machine that ran the command. Absolute figures move with the machine and the day; ratios of one run count.
 `
 
-/** Puts `lines` under the heading `sectionTitle`, in place of what stood there; a new section goes to the end. */
+/** Stands before what people have written in a section: that stays. */
+const byHand = '<!-- by hand -->'
+
+/** Puts `lines` under the heading `sectionTitle`, in place of what a program wrote there before; a new section goes to the end. */
 export function writeFigures(sectionTitle: string, lines: readonly string[]): void {
   const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
   const whole = text.startsWith('# ') ? text : head + text
   const [top, ...sections] = whole.split(/^(?=## )/m)
   const section = `## ${sectionTitle}\n\n${lines.join('\n')}\n`
   const at = sections.findIndex((one) => one.startsWith(`## ${sectionTitle}\n`))
-  if (at >= 0) sections[at] = section
-  else sections.push(section)
+  if (at < 0) sections.push(section)
+  else {
+    const notesAt = sections[at]!.indexOf(byHand)
+    sections[at] = notesAt < 0 ? section : `${section}\n${sections[at]!.slice(notesAt)}`
+  }
   writeFileSync(file, [top!.trimEnd() + '\n', ...sections.map((one) => one.trimEnd() + '\n')].join('\n'))
 }
 

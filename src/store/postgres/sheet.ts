@@ -127,7 +127,9 @@ export class Form {
     const isArray = (i: number) => (((this.varying[part] ?? 0) >> i) & 1) === 1
     const values = columns.map(([name, type], i) => (isArray(i) ? `u.${name}` : `$${from + i}::${type} as ${name}`))
     // Not `from unnest(...)`: that puts every column into a store of its own first (5 % of what the server does for an operation).
-    const lists = columns.flatMap(([name, type], i) => (isArray(i) ? [`unnest(${arrayOf(type, from + i)}) as ${name}`] : []))
+    const lists = columns.flatMap(([name, type], i) =>
+      isArray(i) ? [`unnest(${arrayOf(type, from + i)}) as ${name}`] : [],
+    )
     return `(select ${values.join(', ')}${lists.length === 0 ? '' : ` from (select ${lists.join(', ')}) u`}) v`
   }
 
@@ -141,21 +143,32 @@ export class Form {
   }
 }
 
-/** The server keeps each statement that it was told of: beyond so many forms, all columns are arrays. */
-const formsMost = 160
-const forms = new Map<string, Form>()
+/** Each connection keeps what it was told of: a part has so many forms at most. */
+const formsMost = 16
+/** Those of each part that were needed, the one for a single row among them. */
+const known = new Map<Part, readonly number[]>()
 
 /** The form for these parts in one statement. */
-export function formFor(...parts: readonly Columns[]): Form {
-  let name = ''
-  for (const { part, varying } of parts) name += ` ${part} ${varying}`
-  let form = forms.get(name)
-  if (form === undefined) {
-    const isKept = forms.size < formsMost
-    form = new Form(Object.fromEntries(parts.map((one) => [one.part, isKept ? one.varying : one.arrays])))
-    if (isKept) forms.set(name, form)
+export const formFor = (...parts: readonly Columns[]): Form =>
+  new Form(Object.fromEntries(parts.map((columns) => [columns.part, arraysOf(columns)])))
+
+/** Where there are enough forms already, another does it too, with arrays of what need not be one. */
+export function arraysOf({ part, varying, all }: Pick<Columns, 'part' | 'varying' | 'all'>): number {
+  const forms = known.get(part) ?? [0]
+  if (forms.includes(varying)) return varying
+  if (forms.length < formsMost) {
+    known.set(part, [...forms, varying])
+    return varying
   }
-  return form
+  let fewest = 2 ** all.length - 1
+  for (const bits of forms) if ((bits & varying) === varying && onesIn(bits) < onesIn(fewest)) fewest = bits
+  return fewest
+}
+
+function onesIn(bits: number): number {
+  let ones = 0
+  for (let left = bits; left > 0; left &= left - 1) ones++
+  return ones
 }
 
 /** One part of a sheet. Texts are never '': what may be is put through `toText`. */
@@ -182,11 +195,6 @@ export class Columns {
     let bits = 1
     for (let i = 1; i < this.all.length; i++) if (this.all[i]!.varies) bits |= 1 << i
     return bits
-  }
-
-  /** The same as if all did, where there are more rows than one. */
-  get arrays(): number {
-    return this.count === 1 ? 0 : (1 << this.all.length) - 1
   }
 }
 

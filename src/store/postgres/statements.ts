@@ -37,29 +37,34 @@ function textsIn({ rowsOf, widthOf }: Form) {
     select max(events), 1 / count(*) from f`
   return {
     /** + batch, count */
-    steps: () => mustBe(
-      `update live s set ${stepped}, ${lastEvent(after('steps'))} from ${rowsOf('steps')} where ${asWas}`,
-      after('steps', 2),
-    ),
+    steps: () =>
+      mustBe(
+        `update live s set ${stepped}, ${lastEvent(after('steps'))} from ${rowsOf('steps')} where ${asWas}`,
+        after('steps', 2),
+      ),
     /** + batch, count */
-    ledgerSteps: () => mustBe(
-      `update live s set ${stepped}, ${beside}, ${lastEvent(after('ledgerSteps'))} from ${rowsOf('ledgerSteps')} where ${asWas}`,
-      after('ledgerSteps', 2),
-    ),
+    ledgerSteps: () =>
+      mustBe(
+        `update live s set ${stepped}, ${beside}, ${lastEvent(after('ledgerSteps'))} from ${rowsOf('ledgerSteps')} where ${asWas}`,
+        after('ledgerSteps', 2),
+      ),
     /** + batch, count */
-    changes: () => mustBe(
-      `update live s set ${stepped}, ${beside}, epoch = v.fence + v.raised, owner = v.owner, lane = v.lane::int2, run = v.run,
+    changes: () =>
+      mustBe(
+        `update live s set ${stepped}, ${beside}, epoch = v.fence + v.raised, owner = v.owner, lane = v.lane::int2, run = v.run,
       ${lastEvent(after('changes'))} from ${rowsOf('changes')} where ${asWas}`,
-      after('changes', 2),
-    ),
+        after('changes', 2),
+      ),
     /** + batch, count */
-    rests: () => mustBe(
-      `update settled s set ${moved}, ${beside}, epoch = v.fence + v.raised, ${lastEvent(after('rests'))} from ${rowsOf('rests')}
+    rests: () =>
+      mustBe(
+        `update settled s set ${moved}, ${beside}, epoch = v.fence + v.raised, ${lastEvent(after('rests'))} from ${rowsOf('rests')}
       where ${asWas} and s.away is null`,
-      after('rests', 2),
-    ),
+        after('rests', 2),
+      ),
     /** + batch, count */
-    begins: () => `with begun as (update settled s set away = true from ${rowsOf('begins')} where ${asWas} and s.away is null returning v.no,
+    begins:
+      () => `with begun as (update settled s set away = true from ${rowsOf('begins')} where ${asWas} and s.away is null returning v.no,
       ${batchOf(after('begins'))} as batch, coalesce(v.seq, s.seq) as seq, v.was + v.by as revision, v.fence + v.raised as epoch,
       ${restingValues}, ${runningValues})
     insert into live (${liveColumns}) select ${liveColumns} from begun where ${allOf('begun', 'begins')}`,
@@ -73,32 +78,42 @@ function textsIn({ rowsOf, widthOf }: Form) {
     insert into settled as z (${settledColumns}) select ${settledColumns} from gone where ${allOf('gone', 'ends')}
     on conflict (no) do update set away = null, ${settledNames.map((name) => `${name} = excluded.${name}`).join(', ')}`,
     /** + batch */
-    newLive: () => `insert into live (${liveColumns}) select no, ${after('newLive')}::int8, seq, revision, epoch, ${restingValues}, ${runningValues}
+    newLive:
+      () => `insert into live (${liveColumns}) select no, ${after('newLive')}::int8, seq, revision, epoch, ${restingValues}, ${runningValues}
     from ${rowsOf('newLive')}`,
     /** + batch */
-    newSettled: () => `insert into settled (${settledColumns}) select no, ${after('newSettled')}::int8, seq, revision, epoch, ${restingValues}
+    newSettled:
+      () => `insert into settled (${settledColumns}) select no, ${after('newSettled')}::int8, seq, revision, epoch, ${restingValues}
     from ${rowsOf('newSettled')}`,
-    newResources: () => `insert into resource (${resourceColumns}) select no, type, id, parent, terminal = 1, tenant, name, created, properties,
+    newResources:
+      () => `insert into resource (${resourceColumns}) select no, type, id, parent, terminal = 1, tenant, name, created, properties,
     links from ${rowsOf('newResources')}`,
-    coldChanges: () => `update resource r set parent = v.parent, terminal = (v.terminal = 1), tenant = v.tenant, name = v.name,
+    coldChanges:
+      () => `update resource r set parent = v.parent, terminal = (v.terminal = 1), tenant = v.tenant, name = v.name,
     properties = v.properties, links = v.links from ${rowsOf('coldChanges')} where r.no = v.no`,
-    linkDeletes: () => `delete from link l using ${rowsOf('linkDeletes')} where l.target = v.target and l.name = v.name and l.source = v.source`,
-    newLinks: () => `insert into link (target, name, source) select target, name, source from ${rowsOf('newLinks')} on conflict do nothing`,
+    linkDeletes: () =>
+      `delete from link l using ${rowsOf('linkDeletes')} where l.target = v.target and l.name = v.name and l.source = v.source`,
+    newLinks: () =>
+      `insert into link (target, name, source) select target, name, source from ${rowsOf('newLinks')} on conflict do nothing`,
     keys: () => `insert into key (key, hash, no, begun, at) select key, hash, no, begun, at from ${rowsOf('keys')}`,
     late: () => `insert into late (no, body) select no, body from ${rowsOf('late')}`,
-    incidents: () => `insert into incident (no, kind, body) select no, kind, body from ${rowsOf('incidents')} on conflict (no, kind) do nothing`,
-    newRecords: () => `insert into record (kind, key, version, value) select kind, key, 1, value from ${rowsOf('newRecords')}`,
+    incidents: () =>
+      `insert into incident (no, kind, body) select no, kind, body from ${rowsOf('incidents')} on conflict (no, kind) do nothing`,
+    newRecords: () =>
+      `insert into record (kind, key, version, value) select kind, key, 1, value from ${rowsOf('newRecords')}`,
     /** + count */
-    recordChanges: () => mustBe(
-      `update record r set version = r.version + 1, value = v.value from ${rowsOf('recordChanges')}
+    recordChanges: () =>
+      mustBe(
+        `update record r set version = r.version + 1, value = v.value from ${rowsOf('recordChanges')}
       where r.kind = v.kind and r.key = v.key and r.version = v.was`,
-      after('recordChanges'),
-    ),
+        after('recordChanges'),
+      ),
     /** + count */
-    recordDeletes: () => mustBe(
-      `delete from record r using ${rowsOf('recordDeletes')} where r.kind = v.kind and r.key = v.key and r.version = v.was`,
-      after('recordDeletes'),
-    ),
+    recordDeletes: () =>
+      mustBe(
+        `delete from record r using ${rowsOf('recordDeletes')} where r.kind = v.kind and r.key = v.key and r.version = v.was`,
+        after('recordDeletes'),
+      ),
 
     /**
      * From here on no other commit can be numbered until this one is over: what is checked after this stays so.
@@ -106,7 +121,8 @@ function textsIn({ rowsOf, widthOf }: Form) {
      */
     number: () => numbered(''),
     /** The same where runs have ended: their columns come last. */
-    numberEnds: () => numbered(`,
+    numberEnds: () =>
+      numbered(`,
     r as (insert into run (no, begun, n, body) select v.no, v.begun, f.runs + v.place, v.body
       from f, ${rowsOf('runs', 5 + widthOf('events'))})`),
 
@@ -141,9 +157,12 @@ function textsIn({ rowsOf, widthOf }: Form) {
     /** + count of all their members */
     linkTargets: () => `select 1 / (count(*) = ${after('linkTargets')}::int8)::int from ${rowsOf('linkTargets')}
     join link l on l.target = v.target and l.name = v.name`,
-    absentIds: () => `select 1 / (count(*) = 0)::int from ${rowsOf('absentIds')} join resource r on r.id = v.id and r.type = v.type and r.id is not null`,
-    absentNos: () => `select 1 / (count(*) = 0)::int from ${rowsOf('absentNos')} join resource r on r.no = v.no and r.type = v.type`,
-    absentRecords: () => `select 1 / (count(*) = 0)::int from ${rowsOf('absentRecords')} join record r on r.kind = v.kind and r.key = v.key`,
+    absentIds: () =>
+      `select 1 / (count(*) = 0)::int from ${rowsOf('absentIds')} join resource r on r.id = v.id and r.type = v.type and r.id is not null`,
+    absentNos: () =>
+      `select 1 / (count(*) = 0)::int from ${rowsOf('absentNos')} join resource r on r.no = v.no and r.type = v.type`,
+    absentRecords: () =>
+      `select 1 / (count(*) = 0)::int from ${rowsOf('absentRecords')} join record r on r.kind = v.kind and r.key = v.key`,
   } as const satisfies Record<string, () => string>
 }
 

@@ -110,6 +110,39 @@ test('a pipeline is sent before others are answered; each is a transaction of it
   await wire.close()
 })
 
+test('a third pipeline waits for its turn: the driver would warn the program of it', async () => {
+  const wire = await Wire.open({
+    address: addressOf({ url: server.url }),
+    settings: {},
+    statements: { put: 'insert into third values ($1::int4)', waits: 'select pg_advisory_xact_lock(3)' },
+    openMs: 5_000,
+  })
+  await wire.query('create table third (n integer)')
+  const holder = new pg.Client(server.url)
+  await holder.connect()
+  await holder.query('select pg_advisory_lock(3)')
+  const made: number[] = []
+  function* noted(n: number) {
+    made.push(n)
+    yield { name: 'waits', values: [] }
+    yield { name: 'put', values: [String(n)] }
+  }
+  await wire.run([{ name: 'put', values: ['0'] }])
+  // Teaches the last statement, so that what comes after need not wait for that.
+  const taught = wire.run(noted(1))
+  await holder.query('select pg_advisory_unlock(3)')
+  await taught
+  await holder.query('select pg_advisory_lock(3)')
+  const all = [2, 3, 4, 5].map((n) => wire.run(noted(n)))
+  expect(made).toEqual([1, 2, 3])
+  await holder.query('select pg_advisory_unlock(3)')
+  await holder.end()
+  expect(await Promise.all(all)).toHaveLength(4)
+  expect(made).toEqual([1, 2, 3, 4, 5])
+  expect(await ask(server, 'select n from third order by n')).toEqual([0, 1, 2, 3, 4, 5])
+  await wire.close()
+})
+
 test('of two commits on one connection that breaks, both are found out', async () => {
   const store = await openPostgresStore({ url: server.url, schema: 'together', durability: 'none' })
   await store.useKinds(sampleKinds)

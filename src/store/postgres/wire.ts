@@ -33,6 +33,8 @@ export interface WireOptions {
 
 /** A peer that is gone says nothing: the system asks after so long, and gives up after some minutes. For what may take long by itself. */
 const keepAliveMs = 10_000
+/** So many pipelines are on their way at a time. */
+const aheadMost = 2
 /** A goodbye that nobody hears. */
 export const closeMs = 2_000
 
@@ -106,10 +108,11 @@ export class Wire {
 
   /**
    * All of them in one transaction; the rows of each. They are made and sent at once, unless something else than pipelines stands before
-   * them, or one that teaches the server statements: if it fails, they are still to be learned.
+   * them, or one that teaches the server statements: if it fails, they are still to be learned. Nor is a third sent ahead: the driver, which
+   * is to answer them in their order, warns the whole program of that.
    */
   run(steps: Iterable<Step | typeof sendNow>): Promise<Results> {
-    if (!this.isOpen || this.turns !== this.flying || this.learning.length > 0)
+    if (!this.isOpen || this.turns !== this.flying || this.flying >= aheadMost || this.learning.length > 0)
       return this.inTurn(() => this.send(steps))
     const answer = this.send(steps)
     // It may fail, with the connection, before its turn has come.

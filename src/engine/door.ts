@@ -23,6 +23,7 @@ import type { DoorOptions, Known } from './door-options.ts'
 import { defaultSettings } from './options.ts'
 import { Pause } from './pause.ts'
 import { asRejection, changedMeanwhile, isUnavailable, rejected } from './rejections.ts'
+import { Shares } from './shares.ts'
 import { WorkingSet } from './working-set.ts'
 
 export type { Decide, DoorOptions, Known } from './door-options.ts'
@@ -35,8 +36,6 @@ interface Flight {
   readonly known: Known
 }
 
-/** Fewer commands than this are not split in order to keep the store and the door busy at once. */
-const worthSplitting = 100
 /** After so many conflicts a batch is halved; a command alone is given up after the second figure. */
 const conflictsBeforeHalving = 3
 const conflictsAlone = 12
@@ -52,6 +51,7 @@ export class Door {
   readonly #set: WorkingSet
   readonly #decider: Decider
   readonly #batchLimit: number
+  readonly #shares = new Shares()
   readonly #queue = new CommandQueue()
   readonly #pause: Pause
   #state: 'idle' | 'waiting' | 'busy' = 'idle'
@@ -60,6 +60,8 @@ export class Door {
   #toForget: No[] = []
   #known: Known = { at: 0, asOf: 0 }
   #flying = 0
+  /** Commands of the batches that are on their way. */
+  #aloft = 0
   #atOnce = 0
   /** What came last had no other before it, and expects none after it. */
   #isAlone = false
@@ -178,10 +180,8 @@ export class Door {
     this.#isAlone = false
     const returned = this.#returned.shift()
     if (returned !== undefined) return this.#settle(returned, false)
-    const isAlone = this.#flying === 0 && this.waiting > worthSplitting
-    const share = isAlone ? Math.ceil(this.waiting / (this.#store.commitsAtOnce ?? 1)) : this.waiting
-    const size = Math.min(share, this.#batchLimit)
-    await this.#settle(this.#queue.take(size))
+    const share = this.#shares.next(this.waiting, this.#aloft, this.#store.commitsAtOnce ?? 1)
+    await this.#settle(this.#queue.take(Math.min(share, this.#batchLimit)))
   }
 
   /** Decides and commits until these commands have their answers, or are on their way. */
@@ -261,6 +261,7 @@ export class Door {
   #depart(items: Item[], batch: Batch, committing: Promise<CommitAnswer>): void {
     const flight: Flight = { items, batch, state: this.#set.depart(), known: this.#known }
     this.#flying++
+    this.#aloft += items.length
     committing.then(
       (answer) => this.#land(flight, answer),
       (error: unknown) => {
@@ -272,6 +273,7 @@ export class Door {
 
   #land({ items, batch, state, known }: Flight, answer: CommitAnswer | null): void {
     this.#flying--
+    this.#aloft -= items.length
     this.#queue.putBack(this.#blocked)
     this.#blocked = []
     if (answer?.committed) {

@@ -132,6 +132,25 @@ test('a batch that comes back unwritten is decided again, alone', async () => {
   expect(done.sort()).toEqual(['1:2', '2:1', '3:1'])
 })
 
+test('two halves of much work stay halves, also when both have landed before one of them goes on', async () => {
+  const { commits, send, settle } = make()
+  const sendAll = (from: number, to: number) => {
+    for (let no = from; no <= to; no++) send(no)
+  }
+  const sizes = () => commits.map(({ batch }) => batch.writes.length)
+  sendAll(1, 400)
+  await settle()
+  expect(sizes()).toEqual([200, 200])
+  commits[0]!.land()
+  commits[1]!.land()
+  await settle()
+  sendAll(1, 200)
+  await settle()
+  sendAll(201, 400)
+  await settle()
+  expect(sizes()).toEqual([200, 200, 200, 200])
+})
+
 test('closing lets flights land and turns away the rest', async () => {
   const { commits, done, send, settle, door } = make()
   send(1)

@@ -31,8 +31,9 @@ export const noEnd = '9223372036854775807'
 export const having = (column: string, value: string, after: string, before = noEnd) =>
   `(${column}, ${noBeside(column)}) > (${value}, ${after}) and (${column}, ${noBeside(column)}) < (${value}, ${before})`
 export const inOrderOf = (column: string) => `order by ${column}, ${noBeside(column)}`
-/** The number in the same table: `t.owner` has `t.no` beside it. */
-const noBeside = (column: string) => column.replace(/\w+$/, 'no')
+/** The number in the same table, as the index has it: `t.shape` has `t.no` beside it, `t.owner` has `(t.no + 0)` (see migrations.ts). */
+const noBeside = (column: string) =>
+  column.endsWith('owner') ? `(${column.replace(/\w+$/, 'no')} + 0)` : column.replace(/\w+$/, 'no')
 
 /**
  * Whoever may own something that is under way, as `o` of a `with recursive`: all workers that are written down, nobody (0 and -1), and

@@ -24,7 +24,7 @@ export interface Ground {
   /** The same store for a process of its own: see child.ts. */
   placeOf(name: string): string
   openBare(): Promise<BareStore>
-  /** The same on tables that nothing was arranged for, where that makes a difference: told beside it, and no goal is judged by it. */
+  /** As the notes that set the goals describe it, where that is another: told beside it, and no goal is judged by it. */
   openPlain?(): Promise<BareStore>
   /** Latency beside the bare one that is still good, and ratios of throughput: the goal and what is a regression. */
   readonly goals: { readonly latency: number; readonly throughput: number; readonly regression: number }
@@ -53,8 +53,8 @@ export async function postgresGround(): Promise<Ground> {
     name: 'PostgreSQL',
     openStore: (name) => openPostgresStore({ url: server.url, schema: schemaOf(name) }),
     placeOf: (name) => `${server.url}#${schemaOf(name)}`,
-    openBare: () => PostgresBare.open(server.url, 45),
-    openPlain: () => PostgresBare.open(server.url, 100),
+    openBare: () => PostgresBare.open(server.url, 'tuned'),
+    openPlain: () => PostgresBare.open(server.url, 'plain'),
     goals: { latency: 1.5, throughput: 0.6, regression: 0.5 },
     close: () => server.remove(),
   }

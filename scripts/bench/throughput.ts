@@ -48,7 +48,7 @@ export async function throughput({ runs: given, ground, say }: Options): Promise
       },
       what: `${figure}: operations a second on ${ground.name}, 4 durable steps each, 1000 in flight`,
       found: `${thousands(value)} (${thousands(4 * value)} steps) of ${shown(bare!)} bare${
-        plain === undefined ? '' : `; of ${shown(plain)} on plain tables`
+        plain === undefined ? '' : `; of ${shown(plain)} that a plain loop does`
       }`,
       goal: `${ground.goals.throughput.toFixed(2)} of bare; below ${ground.goals.regression.toFixed(2)} is a regression`,
       isMet: bare!.ratio >= ground.goals.regression,

@@ -11,6 +11,7 @@ import { postgresGround, sqliteGround } from './bench/ground.ts'
 import { growth } from './bench/growth.ts'
 import { idle } from './bench/idle.ts'
 import { latency } from './bench/latency.ts'
+import { limits } from './bench/limits.ts'
 import { powerCut } from './bench/power-cut.ts'
 import { recovery } from './bench/recovery.ts'
 import { sharing } from './bench/sharing.ts'
@@ -21,7 +22,7 @@ import { flag, oneOf, optionsOf, someOf, whole } from './options.ts'
 const ofStore: Readonly<Record<string, Readonly<Record<string, Bench>>>> = {
   sqlite: { P1: throughput, P4: latency, P5: recovery, P8: decideRate, P9: idle, P10: api },
   // Latency before many processes: the server cleans up after those for a while.
-  postgres: { P2: throughput, P4: latency, P3: sharing, P5: recovery, P9: idle, P10: api },
+  postgres: { limits, P2: throughput, P4: latency, P3: sharing, P5: recovery, P9: idle, P10: api },
 }
 /** These take minutes: only when asked for. */
 const long: Readonly<Record<string, Bench>> = { P6: powerCut, P7: growth }

@@ -2,9 +2,8 @@
 // four times a step row is inserted and the operation updated; what gathers while one of two connections is free is one transaction and one
 // round trip, its rows as arrays. No history, rules, fences or checks of input. The plans by index are forced, as the store has them: without that
 // the planner reads whole tables and the figure moves by three times. There are two:
-// - tuned: as fast as we know how to make it, a statement for each table, sent together, and room in the pages for updates. Goals are judged by it.
-// - plain: as the notes that set the goals describe it, one `unnest` statement a group, on tables that nothing was arranged for. It is told
-//   beside the other, and judges nothing.
+// - plain: as the notes that set the goals describe it, one `unnest` statement a group, on tables that nothing was arranged for (ADR 26).
+// - tuned: as fast as we know how to make it. A statement for each table, sent together, and room in the pages for updates.
 import { addressOf } from '../../src/store/postgres/address.ts'
 import type { Step } from '../../src/store/postgres/pipeline.ts'
 import { commitSettings } from '../../src/store/postgres/statements.ts'

@@ -16,7 +16,7 @@ export async function throughput({ runs: given, ground, say }: Options): Promise
   // A round takes half a second, and what else the machine does lasts longer.
   const runs = 2 * given + 1
   const limits = [new Limit(await ground.openBare())]
-  if (ground.openPlain !== undefined) limits.push(new Limit(await ground.openPlain()))
+  if (ground.openTuned !== undefined) limits.push(new Limit(await ground.openTuned()))
   const subject = await openSubject(await ground.openStore('throughput'), manyInFlight)
   const engines: number[] = []
   for (const limit of limits) await limit.warm()
@@ -34,7 +34,7 @@ export async function throughput({ runs: given, ground, say }: Options): Promise
     events: { accepted: made, stepDone: 3 * made, landed: made, imported: poolCount },
   })
   await subject.close()
-  const [bare, plain] = limits.map((limit) => limit.beside(engines))
+  const [bare, tuned] = limits.map((limit) => limit.beside(engines))
   const value = median(engines)
   return [
     {
@@ -44,11 +44,11 @@ export async function throughput({ runs: given, ground, say }: Options): Promise
         steps: 4 * value,
         lowest: Math.min(...engines),
         highest: Math.max(...engines),
-        ...(plain === undefined ? {} : { plainBare: plain.bare, plainRatio: plain.ratio }),
+        ...(tuned === undefined ? {} : { tunedBare: tuned.bare, tunedRatio: tuned.ratio }),
       },
       what: `${figure}: operations a second on ${ground.name}, 4 durable steps each, 1000 in flight`,
       found: `${thousands(value)} (${thousands(4 * value)} steps) of ${shown(bare!)} bare${
-        plain === undefined ? '' : `; of ${shown(plain)} that a plain loop does`
+        tuned === undefined ? '' : `; of ${shown(tuned)} that a tuned loop does`
       }`,
       goal: `${ground.goals.throughput.toFixed(2)} of bare; below ${ground.goals.regression.toFixed(2)} is a regression`,
       isMet: bare!.ratio >= ground.goals.regression,

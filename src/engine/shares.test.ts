@@ -1,3 +1,4 @@
+// Shares of what is in hand: equal, whole as long as there is so much, and smaller when there is less.
 import { expect, test } from 'vitest'
 import { Shares } from './shares.ts'
 

@@ -3,6 +3,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import pg from 'pg'
 import { openPostgresStore } from '../../src/postgres.ts'
+import { Columns } from '../../src/store/postgres/sheet.ts'
+import { numberingOf } from '../../src/store/postgres/statements.ts'
 import { sampleBatch, sampleKinds, sampleResource } from '../../src/testing/store-samples.ts'
 import { Frames, isCommit, typeOf } from '../../scripts/faults/frames.ts'
 import { Proxy, type Cut } from '../../scripts/faults/proxy.ts'
@@ -30,7 +32,9 @@ const message = (type: string, body: string): Buffer => {
 
 test('messages are found in any pieces, and a commit by the statement that it binds', () => {
   const start = Buffer.from([0, 0, 0, 8, 0, 3, 0, 0])
-  const exchange = [message('B', '\0number\0rest'), message('E', '\0more'), message('S', '')]
+  // As it is named: with the form of its rows.
+  const { name } = numberingOf([], new Columns('events'), null)
+  const exchange = [message('B', `\0${name}\0rest`), message('E', '\0more'), message('S', '')]
   const stream = Buffer.concat([start, ...exchange])
   for (const size of [1, 3, 7, stream.length]) {
     const frames = new Frames('client')
@@ -40,7 +44,9 @@ test('messages are found in any pieces, and a commit by the statement that it bi
     expect(found.slice(1).map(typeOf)).toEqual(['B', 'E', 'S'])
     expect(isCommit(found.slice(1))).toBe(true)
   }
-  expect(isCommit([message('B', '\0fences\0number'), message('S', '')])).toBe(false)
+  const { name: withEnds } = numberingOf([], new Columns('events'), new Columns('runs'))
+  expect(isCommit([message('B', `\0${withEnds}\0rest`), message('S', '')])).toBe(true)
+  expect(isCommit([message('B', `\0fences\0${name}`), message('S', '')])).toBe(false)
 })
 
 const places = ['before', 'middle', 'after'] as const

@@ -17,6 +17,8 @@ export class Entry {
   /** Batches in which it was last read and written. */
   read = 0
   written = 0
+  /** Read in several batches since it was stored, and not yet spared for that when room was made. */
+  isInUse = false
   /** Written by a batch that is on its way to the store. */
   isFlying = false
   /** No longer kept: whoever holds it looks it up again. */

@@ -208,6 +208,25 @@ describe('the working set', () => {
   })
 })
 
+test('what is read again and again is kept while others come and go, and goes when it is no longer read', () => {
+  const set = new WorkingSet({ plans, cacheSize: 10 })
+  set.begin(0, 1)
+  set.supply({ ask: 'resource', no: 1 }, resource(1, null))
+  const passing = (from: number, readsParent: boolean) => {
+    for (let no = from; no < from + 100; no++) {
+      set.begin(0, 1)
+      set.supply({ ask: 'resource', no }, resource(no, 1))
+      set.resource(no)
+      if (readsParent) expect(set.resource(1)?.no).toBe(1)
+      set.committed()
+    }
+  }
+  passing(100, true)
+  expect(set.missing).toEqual([])
+  passing(200, false)
+  expect(set.hasResource(1)).toBe(false)
+})
+
 test('a name that the store has no more is not asked for again and again', () => {
   const set = new WorkingSet({ plans, cacheSize: 10 })
   set.begin(0, 1)

@@ -280,12 +280,14 @@ export class WorkingSet implements Situation {
     const isOwned = run !== null && run.owner === this.owner
     if (isOwned !== entry.isOwned) this.#owned += isOwned ? 1 : -1
     entry.isOwned = isOwned
+    entry.isInUse = false
     entry.stored = resource
     entry.asOf = asOf
   }
 
   #note(entry: Entry): void {
     if (entry.read === this.#batch.id) return
+    entry.isInUse = entry.read !== 0
     entry.read = this.#batch.id
     this.#batch.reads.push(entry)
   }
@@ -381,7 +383,10 @@ export class WorkingSet implements Situation {
     if (this.#named.get(name) === entry) this.#named.delete(name)
   }
 
-  /** Longest here first. Owned ones stay. A few looks for each entry that was added since. */
+  /**
+   * Longest here first. Owned ones stay, and what is read again and again (the parent of many) for one round more each time. A few looks for
+   * each entry that was added since.
+   */
   #evict(): void {
     let left = this.#entries.size - this.#owned - this.#cacheSize
     let looks = 3 * this.#added + 50
@@ -389,8 +394,10 @@ export class WorkingSet implements Situation {
     while (left > 0 && looks-- > 0) {
       const entry = this.#entries.takeLongest()
       if (entry === null) return
-      if (entry.isOwned || entry.isFlying) this.#entries.keepOn(entry)
-      else {
+      if (entry.isOwned || entry.isFlying || entry.isInUse) {
+        entry.isInUse = false
+        this.#entries.keepOn(entry)
+      } else {
         this.#drop(entry)
         left--
       }

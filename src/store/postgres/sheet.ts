@@ -136,10 +136,10 @@ export class Form {
   /** How many parameters it has. */
   readonly widthOf = (part: Part): number => Object.keys(specs[part]).length
 
-  /** The parameters of a part. */
-  valuesOf(columns: Columns): Value[] {
-    const bits = this.varying[columns.part] ?? 0
-    return columns.all.map((column, i) => (((bits >> i) & 1) === 1 ? column.asArray() : column.asOne()))
+  /** Puts the parameters of a part behind those that are there. */
+  putValues({ part, all }: Columns, into: Value[]): void {
+    const bits = this.varying[part] ?? 0
+    for (let i = 0; i < all.length; i++) into.push(((bits >> i) & 1) === 1 ? all[i]!.asArray() : all[i]!.asOne())
   }
 }
 

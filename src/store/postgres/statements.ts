@@ -1,7 +1,8 @@
 // The statements of a commit, in the order in which they are sent. Checks are plain SQL that divides by zero: the server then undoes
 // everything. Rows come sorted by number, so that two commits which write the same resources lock them in the same order.
+import type { Value } from './frame.ts'
 import type { Step } from './pipeline.ts'
-import { formFor, type Columns, type Form, type Part } from './sheet.ts'
+import { arraysOf, formFor, type Columns, type Form, type Part } from './sheet.ts'
 
 /** Fails unless as many rows were changed as the parameter says. */
 const mustBe = (changed: string, count: string) =>
@@ -171,16 +172,40 @@ type CommitStatement = keyof ReturnType<typeof textsIn>
 /** Asked by each connection for each form of a statement that it does not know yet. */
 export const commitStatements = { textOf: (name: CommitStatement, form: Form): string => textsIn(form)[name]() }
 
+interface Named {
+  readonly name: string
+  readonly form: Form
+  readonly text: () => string
+}
+/** As they were needed; told apart by which columns of their parts are arrays, as one number. */
+const named = new Map<CommitStatement, Map<number, Named>>()
+
+function namedFor(name: CommitStatement, parts: readonly Columns[]): Named {
+  let arrays = 0
+  for (const part of parts) arrays = arrays * 2 ** part.all.length + arraysOf(part)
+  let forms = named.get(name)
+  if (forms === undefined) named.set(name, (forms = new Map()))
+  let found = forms.get(arrays)
+  if (found === undefined) {
+    const form = formFor(...parts)
+    found = { name: name + form.mark, form, text: () => commitStatements.textOf(name, form) }
+    forms.set(arrays, found)
+  }
+  return found
+}
+
 /** The statement of this name over the rows of these parts, with the parameters that come before them and after. */
 function statementOf(
-  name: CommitStatement,
+  statement: CommitStatement,
   parts: readonly Columns[],
   before: readonly string[],
   after: readonly string[],
 ): Step {
-  const form = formFor(...parts)
-  const values = [...before, ...parts.flatMap((columns) => form.valuesOf(columns)), ...after]
-  return { name: name + form.mark, text: () => commitStatements.textOf(name, form), values }
+  const { name, form, text } = namedFor(statement, parts)
+  const values: Value[] = [...before]
+  for (const columns of parts) form.putValues(columns, values)
+  values.push(...after)
+  return { name, text, values }
 }
 
 /** A part as a statement that is carried out, with what comes after its columns. */

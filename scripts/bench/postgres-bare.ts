@@ -1,9 +1,9 @@
 // The limit of this machine on PostgreSQL: the same operation written by hand, with nothing but its rows. An operation is inserted, then
 // four times a step row is inserted and the operation updated; what gathers while one of two connections is free is one transaction and one
 // round trip, its rows as arrays. No history, rules, fences or checks of input. The plans by index are forced, as the store has them: without that
-// the planner reads whole tables and the figure moves by three times. There are two:
-// - plain: as the notes that set the goals describe it, one `unnest` statement a group, on tables that nothing was arranged for (ADR 26).
-// - tuned: as fast as we know how to make it. A statement for each table, sent together, and room in the pages for updates.
+// the planner reads whole tables and the figure moves by three times. There are two, alike but for their tables:
+// - plain: as the notes that set the goals describe it, on tables that nothing was arranged for (ADR 26).
+// - tuned: as fast as we know how to make it, with room in the pages for updates.
 import { addressOf } from '../../src/store/postgres/address.ts'
 import type { Step } from '../../src/store/postgres/pipeline.ts'
 import { commitSettings } from '../../src/store/postgres/statements.ts'
@@ -35,7 +35,7 @@ const tablesOf = (schema: string, kind: Kind) => `create schema ${schema};
   create table ${schema}.step (op bigint not null, step integer not null, result text not null, at float8 not null, primary key (op, step));`
 
 const stepTexts = textsOf(3)
-const tuned = {
+const statements: Statements = {
   begin: `insert into op (no, name, input, status, step, at) select no, 'create', '{"sizeGb":10}', 'running', 0, at
     from unnest($1::int8[], $2::float8[]) v(no, at)`,
   step: `insert into step (op, step, result, at) select op, step, result, at
@@ -43,26 +43,15 @@ const tuned = {
   update: `update op o set status = v.status, step = v.step, at = v.at
     from unnest($1::int8[], $2::int4[], ${stepTexts}, $4::float8[]) v(no, step, status, at) where o.no = v.no`,
 }
-const plain = {
-  group: `with begun as (insert into op (no, name, input, status, step, at) select no, 'create', '{"sizeGb":10}', 'running', 0, at
-      from unnest($6::int8[], $7::float8[]) v(no, at)),
-    done as (insert into step (op, step, result, at) select op, step, result, at
-      from unnest($1::int8[], $2::int4[], ${stepTexts}, $4::float8[]) v(op, step, result, at))
-    update op o set status = v.status, step = v.step, at = v.at
-      from unnest($1::int8[], $2::int4[], ${textsOf(5)}, $4::float8[]) v(no, step, status, at) where o.no = v.no`,
-}
-const statements: Readonly<Record<Kind, Statements>> = { plain, tuned }
 
 export class PostgresBare {
-  readonly #kind: Kind
   readonly #wires: readonly Wire[]
   readonly #free: Wire[]
   #waiting: Waiting[] = []
   #count = 0
   #isPlanned = false
 
-  private constructor(kind: Kind, wires: readonly Wire[]) {
-    this.#kind = kind
+  private constructor(wires: readonly Wire[]) {
     this.#wires = wires
     this.#free = [...wires]
   }
@@ -74,8 +63,8 @@ export class PostgresBare {
     await first.query(tablesOf(schema, kind))
     await first.close()
     const settings = { ...commitSettings, search_path: schema, synchronous_commit: 'on' }
-    const open = () => Wire.open({ address, settings, statements: statements[kind], openMs: 5_000 })
-    return new PostgresBare(kind, await Promise.all(Array.from({ length: connections }, open)))
+    const open = () => Wire.open({ address, settings, statements, openMs: 5_000 })
+    return new PostgresBare(await Promise.all(Array.from({ length: connections }, open)))
   }
 
   /** One operation, each part durable before the next begins. */
@@ -108,7 +97,7 @@ export class PostgresBare {
   }
 
   #send(wire: Wire, batch: readonly Waiting[]): void {
-    wire.run(stepsOf(this.#kind, batch)).then(
+    wire.run(stepsOf(batch)).then(
       () => {
         this.#free.push(wire)
         for (const one of batch) one.done()
@@ -136,7 +125,7 @@ export class PostgresBare {
   }
 }
 
-function stepsOf(kind: Kind, batch: readonly Waiting[]): Step[] {
+function stepsOf(batch: readonly Waiting[]): Step[] {
   const now = Date.now()
   const begins = { no: [] as number[], at: [] as number[] }
   const done = {
@@ -161,7 +150,6 @@ function stepsOf(kind: Kind, batch: readonly Waiting[]): Step[] {
   const [no, begunAt] = [numbersOf(begins.no), numbersOf(begins.at)]
   const [op, step, at] = [numbersOf(done.op), numbersOf(done.step), numbersOf(done.at)]
   const [result, status] = [textsFrom(done.result), textsFrom(done.status)]
-  if (kind === 'plain') return [{ name: 'group', values: [op, step, result, at, status, no, begunAt] }]
   const found: Step[] = []
   if (begins.no.length > 0) found.push({ name: 'begin', values: [no, begunAt] })
   if (done.op.length > 0) {

@@ -34,8 +34,31 @@ export class Entries {
     return this.#byNo.delete(entry.no)
   }
 
+  /**
+   * So many at most that may go leave the line, the longest here first. Owned ones stay, and what is read again and again (the parent of many)
+   * for one round more each time.
+   */
+  takeIdle(most: number, looks: number): readonly Entry[] {
+    const idle: Entry[] = []
+    for (let left = looks; idle.length < most && left > 0; left--) {
+      const entry = this.#takeLongest()
+      if (entry === null) break
+      if (entry.isOwned || entry.isFlying || entry.isInUse) {
+        entry.isInUse = false
+        this.#line.push(entry)
+      } else idle.push(entry)
+    }
+    return idle
+  }
+
+  clear(): void {
+    this.#byNo.clear()
+    this.#line = []
+    this.#head = 0
+  }
+
   /** The one that is longest here leaves the line; null: it is empty. */
-  takeLongest(): Entry | null {
+  #takeLongest(): Entry | null {
     while (this.#head < this.#line.length) {
       const entry = this.#line[this.#head++]!
       if (this.#head === clearedTogether) {
@@ -45,16 +68,5 @@ export class Entries {
       if (!entry.isGone) return entry
     }
     return null
-  }
-
-  /** At the end of the line again. */
-  keepOn(entry: Entry): void {
-    this.#line.push(entry)
-  }
-
-  clear(): void {
-    this.#byNo.clear()
-    this.#line = []
-    this.#head = 0
   }
 }

@@ -383,24 +383,10 @@ export class WorkingSet implements Situation {
     if (this.#named.get(name) === entry) this.#named.delete(name)
   }
 
-  /**
-   * Longest here first. Owned ones stay, and what is read again and again (the parent of many) for one round more each time. A few looks for
-   * each entry that was added since.
-   */
+  /** A few looks for each entry that was added since. */
   #evict(): void {
-    let left = this.#entries.size - this.#owned - this.#cacheSize
-    let looks = 3 * this.#added + 50
+    const tooMany = this.#entries.size - this.#owned - this.#cacheSize
+    for (const entry of this.#entries.takeIdle(tooMany, 3 * this.#added + 50)) this.#drop(entry)
     this.#added = 0
-    while (left > 0 && looks-- > 0) {
-      const entry = this.#entries.takeLongest()
-      if (entry === null) return
-      if (entry.isOwned || entry.isFlying || entry.isInUse) {
-        entry.isInUse = false
-        this.#entries.keepOn(entry)
-      } else {
-        this.#drop(entry)
-        left--
-      }
-    }
   }
 }

@@ -19,12 +19,11 @@ afterEach(async () => {
   for (const worker of workers.splice(0)) await worker.vanish()
 })
 
-/** A namespace in which a file system may be mounted. PostgreSQL refuses root: others keep their own number. */
-const apart = [
-  '--mount',
-  ...(process.getuid!() === 0 ? [] : ['--user', `--map-user=${process.getuid!()}`, '--keep-caps']),
-]
-const mayMount = spawnSync('unshare', [...apart, 'sh', '-c', `mount -t tmpfs tmpfs ${folder}`]).status === 0
+/** A namespace in which a file system may be mounted. PostgreSQL refuses root: others keep their own number, and that of their group. */
+const itself = [`--map-user=${process.getuid!()}`, `--map-group=${process.getgid!()}`]
+const apart = ['--mount', ...(process.getuid!() === 0 ? [] : ['--user', ...itself, '--keep-caps'])]
+const tried = `mount -t tmpfs tmpfs ${folder} && touch ${join(folder, 'tried')}`
+const mayMount = spawnSync('unshare', [...apart, 'sh', '-c', tried]).status === 0
 const mayLimit = spawnSync('prlimit', ['--fsize', 'true']).status === 0
 
 interface Line {

@@ -23,10 +23,10 @@ export interface Ground {
   openStore(name: string, options?: { readonly thread?: 'auto' | 'never' }): Promise<Store>
   /** The same store for a process of its own: see child.ts. */
   placeOf(name: string): string
-  /** The bare group commit as the notes that set the goals describe it. */
+  /** The bare group commit, as fast as we know how to make it. */
   openBare(): Promise<BareStore>
-  /** As fast as we know how to make it, where that is another: latency is judged by it, and throughput told beside it. */
-  openTuned?(): Promise<BareStore>
+  /** The same on tables that nothing was arranged for, where that is another: told beside it, and no goal is judged by it (ADR 26). */
+  openPlain?(): Promise<BareStore>
   /** Latency beside the bare one that is still good, and ratios of throughput: the goal and what is a regression. */
   readonly goals: { readonly latency: number; readonly throughput: number; readonly regression: number }
   close(): Promise<void>
@@ -54,8 +54,8 @@ export async function postgresGround(): Promise<Ground> {
     name: 'PostgreSQL',
     openStore: (name) => openPostgresStore({ url: server.url, schema: schemaOf(name) }),
     placeOf: (name) => `${server.url}#${schemaOf(name)}`,
-    openBare: () => PostgresBare.open(server.url, 'plain'),
-    openTuned: () => PostgresBare.open(server.url, 'tuned'),
+    openBare: () => PostgresBare.open(server.url, 'tuned'),
+    openPlain: () => PostgresBare.open(server.url, 'plain'),
     goals: { latency: 1.5, throughput: 0.6, regression: 0.5 },
     close: () => server.remove(),
   }

@@ -11,7 +11,7 @@ const warmUp = 500
 const untilWarm = 4_500
 
 export async function latency({ runs, ground, say }: Options): Promise<Figure[]> {
-  const bare = await (ground.openTuned === undefined ? ground.openBare() : ground.openTuned())
+  const bare = await ground.openBare()
   const subject = await openSubject(await ground.openStore('latency'))
   await oneByOne((done) => bare.run(done), warmUp)
   await oneByOne((done) => subject.create(done), warmUp)

@@ -2,8 +2,8 @@
 // four times a step row is inserted and the operation updated; what gathers while one of two connections is free is one transaction and one
 // round trip, its rows as arrays. No history, rules, fences or checks of input. The plans by index are forced, as the store has them: without that
 // the planner reads whole tables and the figure moves by three times. There are two, alike but for their tables:
-// - plain: as the notes that set the goals describe it, on tables that nothing was arranged for (ADR 26).
-// - tuned: as fast as we know how to make it, with room in the pages for updates.
+// - tuned: as fast as we know how to make it, with room in the pages for updates, as the store's have.
+// - plain: on tables that nothing was arranged for. Which of the two the goals were set by is not known (ADR 26).
 import { addressOf } from '../../src/store/postgres/address.ts'
 import type { Step } from '../../src/store/postgres/pipeline.ts'
 import { commitSettings } from '../../src/store/postgres/statements.ts'

@@ -16,7 +16,7 @@ export async function throughput({ runs: given, ground, say }: Options): Promise
   // A round takes half a second, and what else the machine does lasts longer.
   const runs = 2 * given + 1
   const limits = [new Limit(await ground.openBare())]
-  if (ground.openTuned !== undefined) limits.push(new Limit(await ground.openTuned()))
+  if (ground.openPlain !== undefined) limits.push(new Limit(await ground.openPlain()))
   const subject = await openSubject(await ground.openStore('throughput'), manyInFlight)
   const engines: number[] = []
   for (const limit of limits) await limit.warm()
@@ -34,7 +34,7 @@ export async function throughput({ runs: given, ground, say }: Options): Promise
     events: { accepted: made, stepDone: 3 * made, landed: made, imported: poolCount },
   })
   await subject.close()
-  const [bare, tuned] = limits.map((limit) => limit.beside(engines))
+  const [bare, plain] = limits.map((limit) => limit.beside(engines))
   const value = median(engines)
   return [
     {
@@ -44,11 +44,11 @@ export async function throughput({ runs: given, ground, say }: Options): Promise
         steps: 4 * value,
         lowest: Math.min(...engines),
         highest: Math.max(...engines),
-        ...(tuned === undefined ? {} : { tunedBare: tuned.bare, tunedRatio: tuned.ratio }),
+        ...(plain === undefined ? {} : { plainBare: plain.bare, plainRatio: plain.ratio }),
       },
       what: `${figure}: operations a second on ${ground.name}, 4 durable steps each, 1000 in flight`,
       found: `${thousands(value)} (${thousands(4 * value)} steps) of ${shown(bare!)} bare${
-        tuned === undefined ? '' : `; of ${shown(tuned)} that a tuned loop does`
+        plain === undefined ? '' : `; of ${shown(plain)} on plain tables`
       }`,
       goal: `${ground.goals.throughput.toFixed(2)} of bare; below ${ground.goals.regression.toFixed(2)} is a regression`,
       isMet: bare!.ratio >= ground.goals.regression,

@@ -18,6 +18,7 @@ const goals: Readonly<Record<number, number>> = { 2: 1, 4: 0.7, 8: 0.3 }
 export async function sharing({ ground, say }: Options): Promise<Figure[]> {
   const found = new Map<number, Round[]>(counts.map((processes) => [processes, []]))
   for (let round = 1; round <= rounds; round++) {
+    await ground.refresh()
     for (const processes of counts) {
       const one = await measured(ground, processes, round)
       found.get(processes)!.push(one)

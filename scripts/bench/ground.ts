@@ -29,7 +29,10 @@ export interface Ground {
   openPlain?(): Promise<BareStore>
   /** Latency beside the bare one that is still good, and ratios of throughput: the goal and what is a regression. */
   readonly goals: { readonly latency: number; readonly throughput: number; readonly regression: number }
-  /** Brings the store's log to where it was at first, so that whoever is measured later finds what the first one found. */
+  /**
+   * Whoever is measured later finds what the first one found: files for the log that are there already, and a memory in which nothing waits to
+   * be written. Without that, from the seventh round of P2 on every new page made the server write out an old one, and all loops lost a quarter.
+   */
   refresh(): Promise<void>
   close(): Promise<void>
 }
@@ -65,10 +68,7 @@ export async function postgresGround(): Promise<Ground> {
   }
 }
 
-/**
- * More than any benchmark writes until it refreshes its ground: with 1 GB, P2 ran out of files in its third round, and all later ones were slower;
- * P3, which writes three times as much and measures one process before it measures two, in its second.
- */
+/** More than any benchmark writes until it refreshes its ground: with 1 GB, P3, which measures one process before it measures two, ran out of files. */
 const agedMegabytes = 2_048
 const eachMegabytes = 8
 

@@ -22,6 +22,7 @@ export async function throughput({ runs: given, ground, say }: Options): Promise
   for (const limit of limits) await limit.warm()
   await keepInFlight((done) => subject.create(done), warmUp, inFlight)
   for (let round = 1; round <= runs; round++) {
+    await ground.refresh()
     for (const limit of limits) await limit.round()
     engines.push(perSecond(operations, await keepInFlight((done) => subject.create(done), operations, inFlight)))
     const bares = limits.map(({ rounds }) => `${thousands(rounds.at(-1)!)}/s`).join(' and ')

@@ -99,7 +99,9 @@ async function make(learnsLater: boolean) {
     const was = now(parent)
     other.commit(sampleBatch([{ before: was, after: changed(was, { status }) }]))
   }
-  return { ask, askAll, spent, set, other, now, hear: () => (hasHeard = true), looks: () => looks }
+  /** The child is not cached any more. */
+  const forget = () => door.forget(child)
+  return { ask, askAll, spent, set, other, now, forget, hear: () => (hasHeard = true), looks: () => looks }
 }
 
 describe.each([true, false])('a store that learns late what others wrote: %s', (learnsLater) => {
@@ -139,6 +141,26 @@ describe.each([true, false])('a store that learns late what others wrote: %s', (
     set('open')
     expect(await ask('a')).toBe('2 3')
   })
+})
+
+test('what is not cached is loaded with the keys, and what else is cached is hoped to hold', async () => {
+  const { ask, askAll, forget, set, spent } = await make(true)
+  forget()
+  expect(await ask('a')).toBe('2 3')
+  forget()
+  expect((await askAll(many('b')))[29]).toBe('32 33')
+  expect(spent()).toEqual({ loads: 2, commits: 2 })
+  // A used key is found with the rest: the commit that makes its answer durable is the only one.
+  forget()
+  expect(await ask('a')).toBe('32 3')
+  expect(spent()).toEqual({ loads: 3, commits: 3 })
+  // Nobody is refused because of what is only remembered, or accepted on what is no longer so.
+  set('closed')
+  forget()
+  expect(await ask('c')).toBe('rule_breached')
+  set('open')
+  forget()
+  expect(await ask('c')).toBe('33 34')
 })
 
 test('once others were heard to write, facts are asked for first', async () => {

@@ -2,8 +2,9 @@
 // A request would always be preceded by a look whether others wrote and by a look-up of its key; where the store learns late what others
 // wrote, by a round trip. So requests are first decided in hope: that what is cached still holds and that their keys are new. What
 // is accepted so, the commit verifies as it does anyway, by revisions and by the keys' own uniqueness; a refusal would be verified by
-// nobody, and is decided again on facts that are loaded. One hope in vain costs the whole batch: many requests hope only where it spares
-// a round trip and nobody else was heard to write lately, and after a hope in vain they ask first for a while.
+// nobody, and is decided again on facts that are loaded. What is not cached is loaded, with the keys, and what else is cached is hoped to
+// hold all the same. One hope in vain costs the whole batch: many requests hope only where it spares a round trip and nobody else was heard
+// to write lately, and after a hope in vain they ask first for a while.
 import { messageOf } from '../base/errors.ts'
 import type { Ask } from '../decision/situation.ts'
 import type { Store } from '../store/store.ts'
@@ -39,12 +40,16 @@ export class Decider {
 
   /** Null: done without waiting. Commands that a departed batch blocks are left without a decision. */
   decide(items: Item[], mayHope: boolean): Promise<unknown> | null {
-    if (isHopeful(items) && this.#dares(items, mayHope) && this.#decideInHope(items)) return null
+    if (!isHopeful(items) || !this.#dares(items, mayHope)) return this.#decideStrictly(items)
+    this.#beginInHope()
+    const deciding = this.#loadAndDecide(items)
+    const unlessHeld = () => (this.#holds(items) ? null : this.#decideStrictly(items))
+    return deciding === null ? unlessHeld() : deciding.then(unlessHeld)
+  }
+
+  #decideStrictly(items: Item[]): Promise<unknown> | null {
     this.#begin(items)
-    const asks = this.#foreseen(items)
-    const loading = asks.length === 0 ? null : this.#load(distinct(asks))
-    if (loading !== null) return loading.then(() => this.#decideWhatCan(items))
-    return this.#decideWhatCan(items)
+    return this.#loadAndDecide(items)
   }
 
   #begin(items: readonly Item[]): void {
@@ -52,6 +57,39 @@ export class Decider {
     const { foreign, clock } = this.#options
     this.asOf = items.every(({ command }) => isOfRun(command)) ? foreign.strictCount : foreign.lookStrictly()
     this.#set.begin(clock.now(), this.asOf)
+    this.#set.hopesSince = Infinity
+  }
+
+  #beginInHope(): void {
+    const { foreign, clock, store } = this.#options
+    // Where a look costs next to nothing, what others were heard to have written is not hoped to be as it was.
+    this.asOf = store.learnsLater ? foreign.lookStrictly() : foreign.strictCount
+    this.#set.begin(clock.now(), this.asOf)
+    this.#set.hopesSince = foreign.quietSince
+  }
+
+  /** What is not cached is asked for, all of it at once, in hope or not. */
+  #loadAndDecide(items: Item[]): Promise<unknown> | null {
+    const asks = this.#foreseen(items)
+    if (asks.length === 0) return this.#decideWhatCan(items)
+    // Asked anyway, the store is also asked for the keys that were hoped to be new.
+    for (const { command } of items)
+      if (command.kind === 'requestOperation' && command.key !== undefined) asks.push({ ask: 'key', key: command.key })
+    const loading = this.#load(distinct(asks))
+    return loading === null ? this.#decideWhatCan(items) : loading.then(() => this.#decideWhatCan(items))
+  }
+
+  /** Whether hope was enough: nobody is refused because of it. Else nothing is decided. */
+  #holds(items: readonly Item[]): boolean {
+    const { store } = this.#options
+    // A store that always knows what others wrote was not asked for it: whatever was cached was hoped to hold.
+    const isHope = this.#set.hasHoped || !store.learnsLater
+    if (!isHope || items.every((item) => item.decision === null || item.decision.accepted || !isHoped(item)))
+      return true
+    // All of it is decided twice.
+    if (items.length > fewCommands) this.#cautious = cautiousBatches
+    this.#set.rollback([])
+    return false
   }
 
   #foreseen(items: readonly Item[]): Ask[] {
@@ -75,28 +113,6 @@ export class Decider {
     if (this.#cautious === 0) return true
     this.#cautious--
     return false
-  }
-
-  /** False: nothing is decided. */
-  #decideInHope(items: readonly Item[]): boolean {
-    const { foreign, clock, store } = this.#options
-    // Where a look costs next to nothing, what others were heard to have written is not hoped to be as it was.
-    this.asOf = store.learnsLater ? foreign.lookStrictly() : foreign.strictCount
-    this.#set.begin(clock.now(), this.asOf)
-    this.#set.hopesSince = foreign.quietSince
-    const isKnown = this.#foreseen(items).length === 0
-    const isDecided = isKnown && items.every((item) => this.#holdsInHope(item))
-    this.#set.hopesSince = Infinity
-    if (isDecided) return true
-    // All of it is decided twice.
-    if (isKnown && items.length > fewCommands) this.#cautious = cautiousBatches
-    this.#set.rollback([])
-    return false
-  }
-
-  /** What a departed batch blocks is left for later, in hope or not. */
-  #holdsInHope(item: Item): boolean {
-    return this.#decideOne(item) ? item.decision!.accepted || !isHoped(item) : this.#set.isBlocked
   }
 
   #decideWhatCan(items: Item[], rounds = 0): Promise<unknown> | null {

@@ -31,6 +31,8 @@ export class WorkingSet implements Situation {
   strict = false
   /** What was current at this count of foreign writes is taken in hope, and keys for new: only a commit tells whether it was right. */
   hopesSince = Infinity
+  /** Something was taken in hope in this batch. */
+  hasHoped = false
   /** Whose runs are kept in memory. */
   owner: Incarnation = 0
 
@@ -96,8 +98,10 @@ export class WorkingSet implements Situation {
 
   key(key: string): KeyRecord | null {
     const record = this.#batch.gathered.key(key)
-    if (record !== undefined || this.hopesSince < Infinity) return record ?? null
-    return this.#lacks({ ask: 'key', key }, null)
+    if (record !== undefined) return record
+    if (this.hopesSince === Infinity) return this.#lacks({ ask: 'key', key }, null)
+    this.hasHoped = true
+    return null
   }
 
   endedRun(no: No, begun: number): EndedRun | null {
@@ -109,6 +113,7 @@ export class WorkingSet implements Situation {
   begin(now: Millis, asOf: number): void {
     this.now = now
     this.#asOf = asOf
+    this.hasHoped = false
     this.#evict()
     this.#batch = new BatchState(++this.#batches, asOf)
   }
@@ -164,7 +169,9 @@ export class WorkingSet implements Situation {
         this.#takeFamily(ask, answer as readonly Resource[])
         return
       case 'key':
-        if (!this.has(ask)) this.#batch.gathered.learnKey(ask.key, answer as KeyRecord | null)
+        // Not `has`: it may be hoped to be new.
+        if (this.#batch.gathered.key(ask.key) === undefined)
+          this.#batch.gathered.learnKey(ask.key, answer as KeyRecord | null)
         return
       case 'endedRun':
         if (!this.has(ask)) this.#batch.gathered.learnRun(ask.no, ask.begun, answer as EndedRun | null)
@@ -269,7 +276,11 @@ export class WorkingSet implements Situation {
     if (!entry.known) return false
     const { id } = this.#batch
     if (entry.asOf === this.#asOf || entry.read === id || entry.written === id) return true
-    if (this.strict) return entry.asOf >= this.hopesSince && entry.resource !== null
+    if (this.strict) {
+      const mayHope = entry.asOf >= this.hopesSince && entry.resource !== null
+      this.hasHoped ||= mayHope
+      return mayHope
+    }
     if (entry.isOwned) return true
     this.#batch.hasRelied ||= this.#relies && entry.resource !== null
     return this.#relies && entry.resource !== null

@@ -99,9 +99,8 @@ export class WorkingSet implements Situation {
   key(key: string): KeyRecord | null {
     const record = this.#batch.gathered.key(key)
     if (record !== undefined) return record
-    if (this.hopesSince === Infinity) return this.#lacks({ ask: 'key', key }, null)
-    this.hasHoped = true
-    return null
+    this.hasHoped ||= this.hopesSince < Infinity
+    return this.hopesSince < Infinity ? null : this.#lacks({ ask: 'key', key }, null)
   }
 
   endedRun(no: No, begun: number): EndedRun | null {
@@ -169,9 +168,9 @@ export class WorkingSet implements Situation {
         this.#takeFamily(ask, answer as readonly Resource[])
         return
       case 'key':
-        // Not `has`: it may be hoped to be new.
-        if (this.#batch.gathered.key(ask.key) === undefined)
-          this.#batch.gathered.learnKey(ask.key, answer as KeyRecord | null)
+        // Whether or not it was hoped to be new.
+        if (this.#batch.gathered.key(ask.key) !== undefined) return
+        this.#batch.gathered.learnKey(ask.key, answer as KeyRecord | null)
         return
       case 'endedRun':
         if (!this.has(ask)) this.#batch.gathered.learnRun(ask.no, ask.begun, answer as EndedRun | null)
@@ -276,11 +275,9 @@ export class WorkingSet implements Situation {
     if (!entry.known) return false
     const { id } = this.#batch
     if (entry.asOf === this.#asOf || entry.read === id || entry.written === id) return true
-    if (this.strict) {
-      const mayHope = entry.asOf >= this.hopesSince && entry.resource !== null
-      this.hasHoped ||= mayHope
-      return mayHope
-    }
+    const isHope = this.strict && entry.asOf >= this.hopesSince && entry.resource !== null
+    this.hasHoped ||= isHope
+    if (this.strict) return isHope
     if (entry.isOwned) return true
     this.#batch.hasRelied ||= this.#relies && entry.resource !== null
     return this.#relies && entry.resource !== null
